@@ -31,7 +31,7 @@ static bool is_attached(const struct c_api *api)
 static uint32_t new_id(struct c_name *n, uint32_t session)
 {
 	PyObject *pending = PyErr_GetRaisedException();
-	uint32_t id = names_id(n->api->labels->ids, "label", n->text, session);
+	uint32_t id = names_id(&n->api->labels->names, n->text, session);
 
 	PyErr_SetRaisedException(pending);
 	if (id)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "lane.h"
+#include "names.h"
 #include "shared/marker.h"
 #include "told.h"
 
@@ -72,10 +73,10 @@ struct codes {
 	_Atomic uint32_t window; /* of a duty cycle, or LANE_ALWAYS, LANE_SHUT (lane.h) */
 	/* How often tracing has ended: a callback that has called Python looks at it afterwards. */
 	_Atomic uint32_t session;
-	PyObject *imports;	     /* dict: the ids of names (imports.h) */
+	struct names imports;	     /* imports.h */
 	struct told_map tasks;	     /* those that are told (tasks.h) */
 	struct told_map contexts;    /* and what begins where one is entered (contexts.h) */
-	PyObject *names;	     /* dict: the ids of names of tasks and requests */
+	struct names names;	     /* of tasks and requests */
 	PyObject *words[TASK_WORDS]; /* interned (tasks.h) */
 	bool identified;	     /* callbacks tell which coroutine is resumed (identity.h): so tasks can be told */
 	_Atomic bool loop_seen;	     /* there is one of C code: its functions are replaced, if they can be (uvloop.h) */

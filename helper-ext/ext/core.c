@@ -287,13 +287,13 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	state->counted = false;
 	codes_end(&state->codes);
 	codes_close(&state->codes);
-	PyDict_Clear(state->codes.imports);
+	names_forget(&state->codes.imports);
 	uvloop_stop(&state->codes);
 	told_forget_all(&state->codes.tasks);
 	told_forget_all(&state->codes.contexts);
 	state->codes.identified = false;
-	PyDict_Clear(state->codes.names);
-	PyDict_Clear(state->labels.ids);
+	names_forget(&state->codes.names);
+	labels_forget(&state->labels);
 	if (process_leave()) {
 		waits_stop();
 		write_stop();
@@ -546,16 +546,15 @@ static int core_exec(PyObject *module)
 {
 	struct state *state = state_of(module);
 
-	state->codes.imports = PyDict_New();
-	state->codes.names = PyDict_New();
 	state->codes.greenlets = &state->greenlets;
-	if (tasks_open(&state->codes) || told_open(module, &state->codes.tasks) ||
+	if (names_open(&state->codes.imports, "import", 0) || names_open(&state->codes.names, "subject", 0) ||
+	    tasks_open(&state->codes) || told_open(module, &state->codes.tasks) ||
 	    told_open(module, &state->codes.contexts))
 		return -1;
 	state->callback = (PyTypeObject *)PyType_FromModuleAndSpec(module, &emit_spec, NULL);
-	if (!state->codes.imports || !state->codes.names || !state->callback || codes_open(&state->codes) ||
-	    callee_open() || add_numbers(module) || add_events(module) ||
-	    labels_open(module, &state->labels, &state->codes) || greenlets_open(module, &state->greenlets))
+	if (!state->callback || codes_open(&state->codes) || callee_open() || add_numbers(module) ||
+	    add_events(module) || labels_open(module, &state->labels, &state->codes) ||
+	    greenlets_open(module, &state->greenlets))
 		return -1;
 	return 0;
 }
@@ -563,9 +562,9 @@ static int core_exec(PyObject *module)
 static int core_traverse(PyObject *module, visitproc visit, void *arg)
 {
 	Py_VISIT(state_of(module)->callback);
-	Py_VISIT(state_of(module)->codes.imports);
-	Py_VISIT(state_of(module)->codes.names);
-	return told_traverse(&state_of(module)->codes.tasks, visit, arg)
+	return names_traverse(&state_of(module)->codes.imports, visit, arg)
+		       ?: names_traverse(&state_of(module)->codes.names, visit, arg)
+		       ?: told_traverse(&state_of(module)->codes.tasks, visit, arg)
 		       ?: told_traverse(&state_of(module)->codes.contexts, visit, arg)
 		       ?: greenlets_traverse(&state_of(module)->greenlets, visit, arg)
 		       ?: labels_traverse(&state_of(module)->labels, visit, arg);
@@ -574,10 +573,10 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
 static int core_clear(PyObject *module)
 {
 	Py_CLEAR(state_of(module)->callback);
-	Py_CLEAR(state_of(module)->codes.imports);
+	names_clear(&state_of(module)->codes.imports);
 	told_clear(&state_of(module)->codes.tasks);
 	told_clear(&state_of(module)->codes.contexts);
-	Py_CLEAR(state_of(module)->codes.names);
+	names_clear(&state_of(module)->codes.names);
 	tasks_close(&state_of(module)->codes);
 	labels_clear(&state_of(module)->labels);
 	greenlets_clear(&state_of(module)->greenlets);

@@ -22,7 +22,7 @@ void imports_begun(struct codes *c, uint32_t session, PyObject *name, bool shown
 
 	/* Of an exact str, looking it up runs no code of the program. */
 	if (PyUnicode_CheckExact(name) && !is_loaded(name) && c->session == session)
-		id = names_id(c->imports, "import", name, session);
+		id = names_id(&c->imports, name, session);
 	l = id ? codes_lane(c, session, 1) : NULL;
 	if (l)
 		lane_write(l, marker_extension(0, KIND_IMPORT, id));

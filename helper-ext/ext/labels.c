@@ -102,7 +102,7 @@ static void say_request(const struct labels *l, enum subject what, PyObject *nam
 	struct lane *lane;
 
 	if (what == SUBJECT_REQUEST_BEGUN)
-		id = names_id(l->codes->names, "subject", name, session);
+		id = names_id(&l->codes->names, name, session);
 	lane = codes_lane(l->codes, session, 2);
 	if (!lane)
 		return;
@@ -148,7 +148,7 @@ PyObject *labels_instant(struct labels *l, PyObject *const *args, Py_ssize_t n, 
 		return NULL;
 	if (!labels_heard(l))
 		Py_RETURN_NONE;
-	id = names_id(l->ids, "label", args[0], session);
+	id = names_id(&l->names, args[0], session);
 	if (id)
 		say(l, session, marker_label(LABEL_INSTANT, id, 0), names, args + n);
 	Py_RETURN_NONE;
@@ -166,7 +166,7 @@ PyObject *labels_counter(struct labels *l, PyObject *const *args, Py_ssize_t n)
 	value = PyFloat_AsDouble(args[1]);
 	if (value == -1 && PyErr_Occurred())
 		return NULL;
-	id = names_id(l->ids, "label", args[0], session);
+	id = names_id(&l->names, args[0], session);
 	if (id)
 		labels_write_counter(l, session, id, value);
 	Py_RETURN_NONE;
@@ -239,7 +239,7 @@ static uint32_t span_id(struct span *s, uint32_t session)
 	uint64_t id = atomic_load_explicit(&s->id, memory_order_relaxed);
 
 	if (!id || id >> 24 != session) {
-		id = (uint64_t)session << 24 | names_id(s->labels->ids, "label", s->name, session);
+		id = (uint64_t)session << 24 | names_id(&s->labels->names, s->name, session);
 		atomic_store_explicit(&s->id, id, memory_order_relaxed);
 	}
 	return id & MARKER_CODE_MAX;
@@ -377,11 +377,11 @@ static PyType_Spec request_spec = {
 int labels_open(PyObject *module, struct labels *l, struct codes *codes)
 {
 	l->codes = codes;
-	l->ids = PyDict_New();
 	l->type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &span_spec, NULL);
 	l->request = (PyTypeObject *)PyType_FromModuleAndSpec(module, &request_spec, NULL);
 	l->c_api = c_api_open(module, l);
-	if (!l->ids || !l->type || !l->request || !l->c_api || value_ids_open(&l->values))
+	if (!l->type || !l->request || !l->c_api || names_open(&l->names, "label", 0) ||
+	    names_open(&l->values.keys, "keys", NAMES_FEW) || names_open(&l->values.texts, "text", NAMES_FEW))
 		return -1;
 	/* a slot for that is only in CPython 3.14 and later */
 	l->type->tp_vectorcall = l->request->tp_vectorcall = span_new;
@@ -393,10 +393,8 @@ int labels_traverse(struct labels *l, visitproc visit, void *arg)
 {
 	Py_VISIT(l->type);
 	Py_VISIT(l->request);
-	Py_VISIT(l->ids);
-	Py_VISIT(l->values.keys);
-	Py_VISIT(l->values.texts);
-	return 0;
+	return names_traverse(&l->names, visit, arg) ?: names_traverse(&l->values.keys, visit, arg)
+		       ?: names_traverse(&l->values.texts, visit, arg);
 }
 
 void labels_clear(struct labels *l)
@@ -406,6 +404,14 @@ void labels_clear(struct labels *l)
 	Py_CLEAR(l->type);
 	Py_CLEAR(l->request);
 	free_spares(l);
-	Py_CLEAR(l->ids);
-	value_ids_clear(&l->values);
+	names_clear(&l->names);
+	names_clear(&l->values.keys);
+	names_clear(&l->values.texts);
+}
+
+void labels_forget(struct labels *l)
+{
+	names_forget(&l->names);
+	names_forget(&l->values.keys);
+	names_forget(&l->values.texts);
 }

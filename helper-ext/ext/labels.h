@@ -18,7 +18,7 @@ struct span;
 /* Of a module, zeroed. */
 struct labels {
 	struct codes *codes; /* borrowed; its interpreter's */
-	PyObject *ids;	     /* dict: names.h */
+	struct names names;
 	struct value_ids values;
 	PyTypeObject *type; /* span */
 	PyTypeObject *request;
@@ -31,6 +31,9 @@ struct labels {
 int labels_open(PyObject *module, struct labels *l, struct codes *codes);
 int labels_traverse(struct labels *l, visitproc visit, void *arg);
 void labels_clear(struct labels *l);
+
+/* A session is over. */
+void labels_forget(struct labels *l);
 
 /* A LABEL, after the words that belong to it. The calling thread is attached, and calls no Python meanwhile. */
 void labels_write(const struct labels *l, uint32_t session, const uint64_t *words, unsigned int n);

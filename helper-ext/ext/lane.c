@@ -153,11 +153,10 @@ void lane_write(struct lane *l, uint64_t word)
 static void put_stamped(const struct cursor *c, uint64_t head, const uint64_t *words, unsigned int n)
 {
 	struct ring_record *r = (struct ring_record *)head;
-	uint64_t now;
+	uint64_t now = ticks_now();
 
-	arch_prefetch(r + LANE_AHEAD);
-	now = ticks_now();
 	for (unsigned int i = 0; i < n; i++) {
+		arch_prefetch(r + i + LANE_AHEAD);
 		r[i] = (struct ring_record){ now, words[i] };
 		atomic_store_explicit(c->head, (uintptr_t)(r + i + 1), memory_order_release);
 	}

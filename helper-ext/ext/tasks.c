@@ -126,7 +126,7 @@ static uint64_t name_number(struct codes *c, uint32_t session, PyObject *name)
 
 	if (n)
 		return MARKER_NUMBERED_TASK | n;
-	return name ? names_id(c->names, "subject", name, session) : 0;
+	return name ? names_id(&c->names, name, session) : 0;
 }
 
 static void tell(struct codes *c, uint32_t session, enum subject what, uint64_t coroutine, PyObject *name)

@@ -5,7 +5,6 @@
 #include <endian.h>
 #include <string.h>
 
-#include "names.h"
 #include "text.h"
 #include "world.h"
 
@@ -120,7 +119,7 @@ static PyObject *plain(PyObject *text, int most)
 static void put_long_text(struct values *v, struct value_ids *ids, PyObject *text, unsigned int left, uint32_t session)
 {
 	PyObject *told = plain(text, TEXT_STR_MAX);
-	uint32_t id = told ? names_few(ids->texts, "text", told, session) : 0;
+	uint32_t id = told ? names_id(&ids->texts, told, session) : 0;
 
 	Py_XDECREF(told);
 	if (id) {
@@ -171,6 +170,17 @@ static bool take_sequence(struct taker *t, PyObject *list, unsigned int left)
 	return taken;
 }
 
+/* One that the program's own text has is there again each time; of others there may be any number. */
+static bool take_key(struct taker *t, PyObject *key, unsigned int left)
+{
+	uint32_t id = PyUnicode_CHECK_INTERNED(key) ? names_id(&t->ids->texts, key, t->session) : 0;
+
+	if (!id)
+		return take(t, key, left);
+	put(t->v, VALUE_NAMED, id);
+	return true;
+}
+
 static bool take_pair(struct taker *t, PyObject *key, PyObject *value, unsigned int left)
 {
 	bool taken;
@@ -179,7 +189,7 @@ static bool take_pair(struct taker *t, PyObject *key, PyObject *value, unsigned 
 		return false;
 	Py_INCREF(key);
 	Py_INCREF(value);
-	taken = take(t, key, left + 1) && take(t, value, left);
+	taken = take_key(t, key, left + 1) && take(t, value, left);
 	Py_DECREF(value);
 	Py_DECREF(key);
 	return taken;
@@ -226,26 +236,18 @@ static bool take(struct taker *t, PyObject *value, unsigned int left)
 		put(v, VALUE_CONSTANT, value == Py_True ? CONSTANT_TRUE : CONSTANT_FALSE);
 	} else if (PyLong_Check(value)) {
 		put_long(v, value);
-	} else if (PyFloat_Check(value)) {
+	} else if (PyFloat_CheckExact(value)) {
 		put_float(v, PyFloat_AS_DOUBLE(value));
 	} else if (PyList_Check(value) || PyTuple_Check(value)) {
 		return take_container(t, value, left, take_sequence);
 	} else if (PyDict_Check(value)) {
 		return take_container(t, value, left, take_dict);
+	} else if (PyFloat_Check(value)) { /* asks all of its bases */
+		put_float(v, PyFloat_AS_DOUBLE(value));
 	} else {
 		put(v, VALUE_CONSTANT, CONSTANT_NONE);
 	}
 	return true;
-}
-
-/* The dicts are forgotten with their session: the next one has room for as many. */
-static void begin(struct value_ids *ids, uint32_t session)
-{
-	if (atomic_load_explicit(&ids->session, memory_order_relaxed) == session)
-		return;
-	atomic_store_explicit(&ids->session, session, memory_order_relaxed);
-	PyDict_Clear(ids->keys);
-	PyDict_Clear(ids->texts);
 }
 
 bool values_take(struct values *v, struct value_ids *ids, PyObject *keys, PyObject *const *values, uint32_t session)
@@ -254,30 +256,16 @@ bool values_take(struct values *v, struct value_ids *ids, PyObject *keys, PyObje
 	unsigned int n = (unsigned int)PyTuple_GET_SIZE(keys);
 	uint32_t id;
 
-	begin(ids, session);
 	v->n = 0;
 	if (n * WORDS_OF_NUMBER >= MARKER_VALUES_MAX)
 		return false;
 	for (unsigned int i = 0; i < n; i++)
 		if (!take(&t, values[i], n - 1 - i))
 			return false;
-	id = names_few(ids->keys, "keys", keys, session);
+	id = names_id(&ids->keys, keys, session);
 	if (!id)
 		return false;
 	v->words[v->n] = marker_keys(v->n, id);
 	v->n++;
 	return true;
-}
-
-int value_ids_open(struct value_ids *ids)
-{
-	ids->keys = PyDict_New();
-	ids->texts = PyDict_New();
-	return ids->keys && ids->texts ? 0 : -1;
-}
-
-void value_ids_clear(struct value_ids *ids)
-{
-	Py_CLEAR(ids->keys);
-	Py_CLEAR(ids->texts);
 }

@@ -8,10 +8,10 @@
 #pragma once
 
 #include <Python.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "names.h"
 #include "shared/marker.h"
 
 #define VALUES_TEXT_MAX 100 /* bytes of a text in words */
@@ -21,15 +21,10 @@ struct values {
 	uint64_t words[MARKER_VALUES_MAX + 1]; /* with room for the LABEL */
 };
 
-/* The ids of an interpreter's module, zeroed. */
+/* The ids of what values have in the table: keys, as tuples, and texts. */
 struct value_ids {
-	PyObject *keys, *texts; /* dicts: names.h */
-	_Atomic uint32_t session;
+	struct names keys, texts;
 };
-
-/* With an exception: -1. */
-int value_ids_open(struct value_ids *ids);
-void value_ids_clear(struct value_ids *ids);
 
 /*
  * The words of the values with these keys, a tuple of str. False: they are too many, or a dict among them has a key

@@ -18,19 +18,26 @@ class LogHandler(logging.Handler):
 
     level     records below it are left out, as with any handler
 
-    Does nothing while nobody records.
+    Does nothing while nobody records. Takes no lock: what a thread says is its own.
     """
 
     def __init__(self, level: int = logging.NOTSET) -> None:
         super().__init__(level)
+        self._labels: dict[str, str] = {}  # of loggers: a text that is there already has its id at once
 
     def handle(self, record: logging.LogRecord) -> bool:
-        """Of `logging`, which calls this first: its filters, and the message, cost more than all else."""
-        return heard() and super().handle(record)
+        """Of `logging`, which calls this first: its filters, lock and message cost more than all else."""
+        if not heard():
+            return False
+        kept = self.filter(record) if self.filters else record
+        if isinstance(kept, logging.LogRecord):
+            self.emit(kept)
+        return bool(kept)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Of `logging`: its filters and level have let the record through."""
         try:
-            instant("log: " + record.name, level=record.levelname, message=record.getMessage())
+            label = self._labels.get(record.name) or self._labels.setdefault(record.name, "log: " + record.name)
+            instant(label, level=record.levelname, message=record.getMessage())
         except Exception:
             self.handleError(record)

@@ -196,6 +196,7 @@ def begun(path):
 class Bench:
     def __init__(self, build, rounds, workloads=WORKLOADS, sinks=SINKS):
         self.build = build
+        os.environ["OCULAR_BUILD"] = str(build)  # else `ocular record` would be another build's
         self.rounds = rounds
         self.workloads = workloads
         self.sinks = {name: SINKS[name] for name in sinks}
@@ -454,14 +455,17 @@ def loop_of(what):
     scope = dict(globals())
     exec("def loop(n):\\n    for i in range(n):\\n        " + what, scope)
     return scope["loop"]
-# Those of Empty are the floor of the others: a context manager in C that does nothing, called as they are.
+# The floor: a function, or a context manager, in C that does nothing, called with the same. Both in one process: a virtual machine is now fast,
+# now slow.
 three = 'number=7, ok=True, path="/users"'
-loops = ["with empty_object: pass", *("with Empty(%%s): pass" %% said for said in ('"parse"', '"parse", number=7', '"parse", ' + three))]
-loops += ["with made: pass", 'with span("parse"): pass']
-loops += ['with span("parse", %%s): pass' %% data for data in ("number=7", "ratio=0.1", "ok=True", 'path="/users/index.html"', "path=str(i)", "text=long",
-                                                             three, "numbers=NUMBERS", "options=OPTIONS")]
-loops += ['instant("half")', 'instant("half", number=7)', 'counter("queue", 7)']
-took = best({"nothing": nothing, **{what: loop_of(what) for what in loops}})
+floors = {"with made: pass": "with empty_object: pass", 'with span("parse"): pass': 'with Empty("parse"): pass'}
+floors |= {'with span("parse", %%s): pass' %% data: 'with Empty("parse", number=7): pass' for data in ("number=7", "ratio=0.1", "ok=True",
+           'path="/users/index.html"', "path=str(i)", "text=long", "numbers=NUMBERS", "options=OPTIONS")}
+floors['with span("parse", path=str(i)): pass'] = 'with Empty("parse", path=str(i)): pass'
+floors['with span("parse", %%s): pass' %% three] = 'with Empty("parse", %%s): pass' %% three
+floors |= {what: "labels.ignore" + what[what.index("("):] for what in ('instant("half")', 'instant("half", number=7)', 'counter("queue", 7)')}
+least = best({"nothing": nothing, **{what: loop_of(what) for what in [*floors, *dict.fromkeys(floors.values())]}})
+took = {what: least[what] - least[floor] for what, floor in floors.items()}
 loops = {"ocular_begin() and ocular_end()": labels.span, "ocular_instant()": labels.instant, "ocular_counter()": labels.counter}
 took.update(best({"nothing": labels.nothing, **loops}))
 print(json.dumps(took))
@@ -472,6 +476,32 @@ print(json.dumps(took))
                        json.loads(self.ocular_run(python, ["-c", source_of], "--mode", "calls"))) for _ in range(2 * self.rounds)]
             table("What the program says itself, ns, %s" % self.version(python), ["", "nobody records", "recorded"],
                   [[name, *("%.1f (%.1f to %.1f)" % spread([r[i][name] for r in rounds]) for i in (0, 1))] for name in rounds[0][0]])
+            self.logged(python)
+
+    def logged(self, python):
+        """A message logged by LogHandler, above one by a handler that makes its text; logging itself is not traced."""
+        source = """
+import json, logging, sys, timeit
+sys.path[:0] = %r
+import ocular
+class Text(logging.Handler):
+    def emit(self, record): record.getMessage()
+log = logging.getLogger("shop")
+log.propagate = False
+def least(handler, n=300): # less than a ring holds
+    log.addHandler(handler)
+    took = min(timeit.repeat(lambda: log.warning("number %%d of %%s", 1, "three"), number=n, repeat=60)) / n * 1e9
+    log.removeHandler(handler)
+    return took
+turns = [(least(floor), least(ours)) for floor, ours in [(Text(), ocular.LogHandler())] * 12]
+print(json.dumps(list(map(min, zip(*turns)))))
+""" % [str(self.build / "python")]
+        ways = {"nobody records": lambda: run([python, "-c", source]),
+                "recorded": lambda: self.ocular_run(python, ["-c", source], "--mode", "calls", "--include", "nothing.of.it")}
+        rounds = [{way: json.loads(took()) for way, took in ways.items()} for _ in range(2 * self.rounds)]
+        table("What is logged, ns a message, %s" % self.version(python), ["", "a handler that makes the text", "LogHandler", "more"],
+              [[way, *("%.0f" % median([r[way][i] for r in rounds]) for i in (0, 1)),
+                "%+.0f (%+.0f to %+.0f)" % spread([r[way][1] - r[way][0] for r in rounds])] for way in ways])
 
     def labels_of(self, python):
         """The folder of labels.c's module for that Python."""

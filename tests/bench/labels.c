@@ -23,8 +23,16 @@ static struct ocular_name *name;
 LOOPS(L)
 #undef L
 
+/* A function that does nothing with what it is called with: what a call takes. */
+static PyObject *ignore(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+	Py_RETURN_NONE;
+}
+
 #define L(what, ...) { #what, what, METH_O, NULL },
-static PyMethodDef methods[] = { LOOPS(L){ NULL, NULL, 0, NULL } };
+static PyMethodDef methods[] = { LOOPS(L){ "ignore", (PyCFunction)(void (*)(void))ignore, METH_FASTCALL | METH_KEYWORDS,
+					   NULL },
+				 { NULL, NULL, 0, NULL } };
 
 /* A context manager that does nothing: what `with` itself takes. */
 static PyObject *make(PyObject *type, PyObject *const *args, size_t n, PyObject *names)
