@@ -189,7 +189,7 @@ static void write_totals(struct diff_page *page)
 
 	fputs("<section id=totals>\n<h2>Totals</h2>\n<table class=narrow>\n<thead><tr><th "
 	      "class=t>total</th><th>change</th>"
-	      "<th>A</th><th>B</th><th class=t></th></tr></thead>\n<tbody>\n",
+	      "<th>A</th><th>B</th><th class=t>remark</th></tr></thead>\n<tbody>\n",
 	      f);
 	for (size_t i = 0; i < DIFF_TOTALS; i++) {
 		const struct diff_total *t = &page->r->totals[i];

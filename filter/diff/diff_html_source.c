@@ -85,7 +85,10 @@ static int write_lines(FILE *f, const struct diff_pair *p)
 
 	if (!rows)
 		return -ENOMEM;
-	fputs("<table class=sides>\n<thead><tr><th>A</th><th></th><th>B</th><th></th></tr></thead>\n<tbody>\n", f);
+	fputs("<table class=sides>\n<thead><tr><th>A</th><th class=t>source</th><th>B</th><th "
+	      "class=t>source</th></tr></thead>\n"
+	      "<tbody>\n",
+	      f);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "<tr class=%s>", rows[i].same ? "same" : "changed");
 		write_cell(f, 'a', p->a, rows[i].a);

@@ -121,6 +121,7 @@ class FlameView {
 		const item = document.createElement("div");
 		item.className = "rect " + kind;
 		item.style.cssText = `--row: ${row}; --shade: ${shade}; left: ${100 * left}%; width: ${100 * part}%`; /* at once: four take longer */
+		item.setAttribute("role", "treeitem");
 		item.setAttribute("aria-level", row + 1);
 		if (part * this.drawnWidth > FLAME_TEXT)
 			item.textContent = text();
@@ -139,7 +140,6 @@ class FlameView {
 		const item = this.box(look.kind(node) + (above ? " above" : "") + (look.matches(node) ? " hit" : ""), look.shade(node), row, left, part,
 				      () => look.label(node));
 		item.tabIndex = -1;
-		item.setAttribute("role", "treeitem");
 		item.setAttribute("aria-label", look.describe(node, look.width(node) / (look.width(this.root) || 1)));
 		this.drawn.set(item, node);
 		this.items.set(node, item);

@@ -110,7 +110,7 @@ static void write_matrix(struct page *page, const struct opcodes *o)
 	fill_cells(o, &s, cells);
 	fputs("<h3>Which opcode follows which</h3>\n<p class=note>How often, in per cent, the opcode of the column "
 	      "ran right after that of the row.</p>\n"
-	      "<div class=scroll><table class=matrix>\n<thead><tr><th></th>",
+	      "<div class=scroll><table class=matrix>\n<thead><tr><td></td>",
 	      f);
 	for (uint32_t to = 0; to < s.n; to++) {
 		fputs("<th><span>", f);

@@ -50,7 +50,9 @@ static void write_lines(struct page *page, const struct source *source, const st
 	int32_t from = first > 0 && first < h->first ? first : h->first, number = from;
 
 	fprintf(page->f,
-		"<table class=source>\n<thead><tr><th>line</th><th>cycles</th><th></th>%s<th></th></tr></thead>\n"
+		"<table class=source>\n<thead><tr><th>line</th><th>cycles</th><th>share</th>%s<th "
+		"class=t>source</th></tr>"
+		"</thead>\n"
 		"<tbody>\n",
 		h->most_waiting ? "<th>waiting</th>" : "");
 	for (; number < h->first && number - from < PAGE_LINES; number++) {

@@ -11,6 +11,16 @@ function navHeight() {
 	new ResizeObserver(() => document.documentElement.style.setProperty("--nav", nav.offsetHeight + "px")).observe(nav);
 }
 
+/* What is wider than the screen can be reached by key, to be scrolled. */
+function scrollable() {
+	const seen = new ResizeObserver(all => {
+		for (const { target } of all)
+			target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+	});
+	for (const wide of document.querySelectorAll(".scroll"))
+		seen.observe(wide);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
 	for (const note of document.querySelectorAll("[data-needs-script]"))
 		note.remove();
@@ -18,6 +28,7 @@ document.addEventListener("DOMContentLoaded", () => {
 	unfold();
 	sourceKeys();
 	navHeight();
+	scrollable();
 	const data = document.getElementById("flame-data");
 	const flame = data && new FlamePage(data.parentElement, JSON.parse(data.textContent));
 	const over = document.getElementById("timeline-data");
