@@ -100,15 +100,20 @@ class FlameView {
 			deepest = Math.max(deepest, row);
 			if (row - first >= FLAME_DEEPEST)
 				continue;
+			const wide = [];
 			let from = left, narrow = [0, 0];
-			for (const kid of this.kids(node)) {
-				const wide = this.look.width(kid) / whole;
-				if (wide * this.drawnWidth >= FLAME_LEAST)
-					todo.push([kid, row + 1, from]);
-				else
-					narrow = [narrow[0] + 1, narrow[1] + wide];
-				from += wide;
+			for (const kid of node.kids) {
+				const part = this.look.width(kid) / whole;
+				if (part * this.drawnWidth >= FLAME_LEAST)
+					wide.push([part, kid]);
+				else if (part > 0)
+					narrow = [narrow[0] + 1, narrow[1] + part];
 			}
+			for (const [part, kid] of wide.sort((a, b) => b[0] - a[0])) {
+				todo.push([kid, row + 1, from]);
+				from += part;
+			}
+			from += narrow[1];
 			if (narrow[1] * this.drawnWidth >= FLAME_LEAST) { /* the widest come first, so these are side by side */
 				all.append(this.together(narrow[0], row + 1, from - narrow[1], narrow[1]));
 				deepest = Math.max(deepest, row + 1);
