@@ -92,10 +92,11 @@ class Screen:
         self.words = ""  # about the program: that it has ended
         window.keypad(True)
         window.nodelay(True)
-        try:
-            curses.curs_set(0)
-        except curses.error:  # it is always there
-            pass
+        for ask in (lambda: curses.curs_set(0), curses.use_default_colors):
+            try:
+                ask()
+            except curses.error:  # the cursor is always there; there are no colours
+                pass
 
     # Keys.
 

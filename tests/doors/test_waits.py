@@ -51,7 +51,11 @@ def waits():
     for i in range(10):
         timed(lock.acquire)
 lock.acquire()
-thread = later(lambda: lock.release(), *[()] * 10)
+def release():
+    while not lock.locked(): # the other one has not come by yet: the machine is busy
+        time.sleep(0.02)
+    lock.release()
+thread = later(release, *[()] * 10)
 waits()
 thread.join()
 """,

@@ -189,6 +189,17 @@ def of_a_program(python, folder):
     return problems + left(folder)
 
 
+def own_colours(python, folder):
+    """On a terminal that has colours, those that its user has chosen: letters and background are not set."""
+    with Terminal(folder, recording.WRAPPER, "top", "--python", python, "--", program(folder), folder, TERM="xterm-256color") as terminal:
+        terminal.until("^q quit")
+        shown = terminal.run("capture-pane", "-p", "-e")
+        terminal.keys("q")
+        terminal.until("^exit status 0$")
+    set_ones = {code for codes in re.findall(r"\x1b\[([\d;]*)m", shown) for code in codes.split(";") if re.fullmatch("[34][0-8]|9[0-7]|10[0-7]", code)}
+    return [f"{sorted(set_ones)} in {shown[:300]!r}"] * bool(set_ones) + ["no heading is told apart"] * ("\x1b[7m" not in shown) + left(folder)
+
+
 def kept(python, folder):
     """q ends a program that was started for it. With -o its recording is whole."""
     rec = os.path.join(folder, "rec")
@@ -280,6 +291,7 @@ def cases(python, chosen):
         return
     yield "a recording that is being written: exact counts, a filter, callers, other sizes", of_a_recording, python
     yield "a program, without colours: its output comes when the screen goes", of_a_program, python
+    yield "a terminal's own colours", own_colours, python
     yield "a program of a moment has ended when its last line is there", of_a_moment, python
     yield "q ends a program that it started; -o keeps the recording", kept, python
     yield "a running process: it is let go", of_a_process, python
