@@ -224,10 +224,15 @@ class FlamePage {
 		return node.place === FLAME_CUT ? "too small to show" : "all";
 	}
 
+	/* What stands behind its name: in a comparison, how much slower or faster it was. */
+	changed() {
+		return "";
+	}
+
 	/* A module's body is named by its file. */
 	label(node) {
 		const name = this.name(node);
-		return name === "<module>" && node.place >= 0 ? "<module> " + this.placeText(node.place)[1] : name;
+		return (name === "<module>" && node.place >= 0 ? "<module> " + this.placeText(node.place)[1] : name) + this.changed(node);
 	}
 
 	/* What was found out about a function elsewhere. */
@@ -241,7 +246,7 @@ class FlamePage {
 
 	describe(node, share) {
 		const where = node.place >= 0 ? this.placeText(node.place)[1] : "", total = node.total[this.value] || 0;
-		return `${this.name(node)}${where ? ", " + where : ""}: ${this.figure(this.value, total)}, ${shareText(share)} of all`;
+		return `${this.name(node)}${this.changed(node)}${where ? ", " + where : ""}: ${this.figure(this.value, total)}, ${shareText(share)} of all`;
 	}
 
 	show(node) {

@@ -65,9 +65,9 @@ class DiffPage extends FlamePage {
 	}
 
 	/* What changed beyond the noise is in the name, too: colours are not for all eyes. */
-	label(node) {
+	changed(node) {
 		const pair = this.judged(node.place), tells = pair && (pair[0] === "slower" || pair[0] === "faster") && pair[3] > 0;
-		return super.label(node) + (tells ? " " + diffPercent(pair[1]) : "");
+		return tells ? " " + diffPercent(pair[1]) : "";
 	}
 
 	verdict(place) {

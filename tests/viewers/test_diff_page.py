@@ -175,7 +175,7 @@ def keyboard(both):
         page.key(key)
     zoomed = page.focused()
     page.key("Escape")
-    return equal(zoomed.split(": ")[0], "slow, src/app.py:6") + (
+    return equal(zoomed.split(": ")[0], "slow +100 %, src/app.py:6") + (
         [] if "slower, +100 %" in zoomed else [zoomed]) + equal(len(page.rectangles()), 8)
 
 
