@@ -319,15 +319,13 @@ RING = PRELUDE + """
 def work():
     pass
 def fills(s):
-    # Pauses longer than any other: nobody reads the ring, because the recorder is stopped.
+    # A pause longer than any other: nobody reads the ring, because the recorder is stopped. Whoever shares the machine makes shorter ones.
     last = time.perf_counter_ns()
     until = last + s * 1000000000
     while last < until:
         work()
         now = time.perf_counter_ns()
-        if now - last > 50000000:
-            truth["n"] += 1
-            truth["ns"] += now - last
+        truth["ns"] = max(truth["ns"], now - last)
         last = now
     truth["cpu"] = time.thread_time_ns()
 fills(0)
@@ -341,8 +339,8 @@ def test_ring(python, folder):
     """A program that is faster than its recorder waits for room, and so is it told; it uses no CPU time meanwhile."""
     truth, found = recorded(python, folder, RING)
     longest = max((w["longest_ns"] for w in found["waits"] if w["kind"] == "ring"), default=0)
-    if truth["n"] != 1:
-        return [f"{truth['n']} pauses, not one"]
+    if truth["ns"] < 400_000_000:
+        return [f"the longest pause took {truth['ns']} ns"]
     problems = [] if truth["ns"] * 0.98 - 2_000_000 <= longest <= truth["ns"] else [f"{longest} of {truth['ns']}"]
     (thread,) = found["threads"]
     known = thread["cpu_ns"] is not None
