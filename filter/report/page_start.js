@@ -14,8 +14,12 @@ function navHeight() {
 /* What is wider than the screen can be reached by key, to be scrolled. */
 function scrollable() {
 	const seen = new ResizeObserver(all => {
-		for (const { target } of all)
-			target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+		for (const { target } of all) {
+			if (target.scrollWidth > target.clientWidth)
+				target.tabIndex = 0;
+			else
+				target.removeAttribute("tabindex");
+		}
 	});
 	for (const wide of document.querySelectorAll(".scroll"))
 		seen.observe(wide);
