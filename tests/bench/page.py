@@ -11,13 +11,13 @@ in Perfetto's UI, until that has read it.
 
 import os
 import re
-import shutil
 import statistics
 import sys
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(TOP, "tests", folder) for folder in ("doors", "viewers")]
+import chromium  # noqa: E402
 import recording  # noqa: E402
 from chromium import Chromium  # noqa: E402
 from test_flame import FEED, trace  # noqa: E402
@@ -190,7 +190,7 @@ def main():
     parser.add_argument("--perfetto", action="store_true")
     chosen = parser.parse_args()
     recording.need_built()
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    program = chromium.found()
     if not program:
         sys.exit("page.py: there is no chromium here")
     python = recording.pythons(chosen)[-1]

@@ -2,9 +2,25 @@
 
 import base64
 import json
+import os
+import shutil
 import socket
 import subprocess
+import sys
 import time
+
+
+def found():
+    """The program, or None."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def needed():
+    """The program. Without it this ends the test: skipped, but not in CI."""
+    if not found():
+        print("no chromium here: scripts/setup --for test installs it")
+        sys.exit(1 if os.environ.get("CI") else 77)
+    return found()
 
 
 class Chromium:

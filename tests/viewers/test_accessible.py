@@ -6,11 +6,11 @@ The page of a program, and that of a comparison; each light and narrow, dark and
 """
 
 import os
-import shutil
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import chromium  # noqa: E402
 import recording  # noqa: E402
 from chromium import Chromium  # noqa: E402
 from tap import Plan  # noqa: E402
@@ -25,11 +25,13 @@ LOOKS = ((SCHEMES[0], 360), (SCHEMES[1], 1280))
 FEWER = ("for (const body of document.querySelectorAll('tbody')) { const seen = new Map(); for (const row of [...body.rows]) { "
          "const kind = row.className + [...row.cells].map(cell => cell.className); seen.set(kind, (seen.get(kind) || 0) + 1); "
          "if (seen.get(kind) > 2) row.remove(); } } 0")
+OPEN = "for (const each of document.querySelectorAll('details')) each.open = true"  # what is folded is not judged
 PASSED = 40  # rules that such a page meets, at least: else it judged nothing
 
 
 def judged(page, axe, looks=LOOKS):
     page.run(axe + "; 0")
+    page.run(OPEN)
     page.run(FEWER)
     problems = []
     for name, width in looks:
@@ -46,6 +48,13 @@ def zoomed(page, axe):
     page.run("[...document.querySelectorAll('.rect')].find(r => r.getAttribute('aria-label').startsWith('crunch')).click()")
     page.set("flame-find", "crunch|json")
     return judged(page, axe, LOOKS[1:])
+
+
+def marked(page, axe):
+    """A span of the timeline, with its table."""
+    page.run("(area => { area.focus(); area.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'})); })"
+             "(document.getElementById('timeline-area'))")
+    return judged(page, axe)
 
 
 def notices(page, axe):
@@ -68,10 +77,7 @@ def compared(browser, folder, axe):
 
 def main():
     recording.need_built()
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not program:
-        print("no chromium here: scripts/setup --for test installs it")
-        sys.exit(1 if os.environ.get("CI") else 77)
+    program = chromium.needed()
     with open(os.path.join(install(), "axe-core", "axe.min.js"), encoding="utf-8") as file:
         axe = file.read()
     with Plan() as plan, recording.scratch() as folder:
@@ -80,6 +86,7 @@ def main():
             page = recorded(browser, folder)
             plan.case("the page", judged, page, axe)
             plan.case("a function of it", zoomed, page, axe)
+            plan.case("a span of it", marked, page, axe)
             plan.case("what is not so is noticed", notices, page, axe)
             plan.case("a comparison", compared, browser, folder, axe)
         finally:

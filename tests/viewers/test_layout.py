@@ -6,11 +6,11 @@ The page is of a real program that has most of the sections there are. Without C
 
 import os
 import re
-import shutil
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import chromium  # noqa: E402
 import recording  # noqa: E402
 from chromium import Chromium  # noqa: E402
 from colours import alike  # noqa: E402
@@ -174,10 +174,7 @@ CASES = {
 
 def main():
     recording.need_built()
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not program:
-        print("no chromium here: scripts/setup --for test installs it")
-        sys.exit(1 if os.environ.get("CI") else 77)
+    program = chromium.needed()
     with Plan() as plan, recording.scratch() as folder:
         browser = Chromium(program, folder, "about:blank")
         try:

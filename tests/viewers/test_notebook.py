@@ -17,6 +17,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), "doors"), HERE]
+import chromium  # noqa: E402
 import recording  # noqa: E402
 import test_view  # noqa: E402
 from tap import Plan  # noqa: E402
@@ -174,7 +175,7 @@ def main():
         outputs = run(own, folder)
         for name, cell, case in CASES:
             plan.case(name, case, outputs[cell])
-        program = shutil.which("chromium") or shutil.which("chromium-browser")
+        program = chromium.found()
         if program:
             plan.case("the page in its frame", in_the_browser, program, folder, outputs[1])
         else:

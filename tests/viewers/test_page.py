@@ -15,12 +15,12 @@ import http.server
 import json
 import os
 import re
-import shutil
 import sys
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import chromium  # noqa: E402
 import recording  # noqa: E402
 from page_data import unpacked  # noqa: E402
 from tap import Plan  # noqa: E402
@@ -396,10 +396,7 @@ CASES = {
 def main():
     python = recording.pythons()[-1]
     recording.need_built()
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not program:
-        print("no chromium here: scripts/setup --for test installs it")
-        sys.exit(1 if os.environ.get("CI") else 77)
+    program = chromium.needed()
     with Plan() as plan, recording.scratch() as folder:
         browser = Browser(program, folder)
         plan.case("a page that runs and loads is noticed", noticed, browser, folder)

@@ -8,11 +8,11 @@ import json
 import os
 import random
 import re
-import shutil
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import chromium  # noqa: E402
 import recording  # noqa: E402
 from chromium import Chromium  # noqa: E402
 from page_data import page_data  # noqa: E402
@@ -345,10 +345,7 @@ CASES = {
 
 def main():
     recording.need_built()
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not program:
-        print("no chromium here: scripts/setup --for test installs it")
-        sys.exit(1 if os.environ.get("CI") else 77)
+    program = chromium.needed()
     with Plan() as plan, recording.scratch() as folder:
         browser = Chromium(program, folder, "about:blank")
         try:

@@ -22,6 +22,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import chromium  # noqa: E402
 import recording  # noqa: E402
 from chromium import Chromium  # noqa: E402
 from tap import Plan  # noqa: E402
@@ -244,7 +245,7 @@ def main():
         subprocess.run([OCULAR, "record", "app.py"], cwd=folder, check=True, capture_output=True)
         for name, case in CASES.items():
             plan.case(name, case, folder)
-        name, program = "Perfetto's page loads the trace", shutil.which("chromium") or shutil.which("chromium-browser")
+        name, program = "Perfetto's page loads the trace", chromium.found()
         ui = program and perfetto_ui(python)
         if ui:
             plan.case(name, perfetto_loads_it, folder, ui, program)
