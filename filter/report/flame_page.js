@@ -162,7 +162,8 @@ class FlamePage {
 
 	make(views, place) {
 		this.plain = flameTree(this.data, this.task ? [this.task] : this.data.span ? this.data.views : views);
-		if (place !== undefined)
+		this.ofTasks = place !== undefined;
+		if (this.ofTasks)
 			this.plain = flameTasks(this.plain, place, this.task ? new Set([place]) : this.tasks);
 		this.nodes = this.plain;
 		if (this.merge.checked)

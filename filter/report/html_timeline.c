@@ -7,17 +7,19 @@
 #include "html_page.h"
 #include "pyramid.h"
 
-enum what { BLOCKS, COUNTS, PATHS, TIMES, MORE, WHATS = MORE + COLUMNS_MORE };
+enum what { BLOCKS, COUNTS, OF, TIMES, MORE, WHATS = MORE + COLUMNS_MORE };
 
 static const char *const names[WHATS] = {
 	[BLOCKS] = "blocks",
 	[COUNTS] = "counts",
-	[PATHS] = "paths",
+	[OF] = "of",
 	[TIMES] = "wall",
 	[MORE + COLUMNS_WAITING] = "waiting",
 	[MORE + COLUMNS_PREEMPTED] = "preempted",
 	[MORE + COLUMNS_CALLS] = "calls",
 };
+
+static const char *const pyramids[PYRAMIDS] = { [PYRAMID_PATHS] = "paths", [PYRAMID_FUNCTIONS] = "functions" };
 
 /* Blocks that have something, each as its distance from the one before; and how many entries each has. */
 static void write_blocks(FILE *f, const struct pyramid_level *l, enum what what)
@@ -35,8 +37,8 @@ static void write_blocks(FILE *f, const struct pyramid_level *l, enum what what)
 static void write_entries(FILE *f, const struct pyramid_level *l, enum what what)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (what == PATHS)
-			html_packed_signed(f, l->entries[i].path);
+		if (what == OF)
+			html_packed_signed(f, l->entries[i].of);
 		else
 			html_packed(f, what == TIMES ? l->entries[i].ns : l->entries[i].more[what - MORE]);
 }
@@ -52,7 +54,7 @@ static void write_level(FILE *f, const struct profile *p, const struct pyramid_l
 		if (!is_known(p, what))
 			continue;
 		fprintf(f, "%s\"%s\":\"", what ? "\",\n" : "{", names[what]);
-		(what < PATHS ? write_blocks : write_entries)(f, l, what);
+		(what < OF ? write_blocks : write_entries)(f, l, what);
 	}
 	fputs("\"}", f);
 }
@@ -92,18 +94,26 @@ static void write_waiting(FILE *f, const struct page *page, const struct pyramid
 	fputs("\"", f);
 }
 
+static void write_levels(FILE *f, const struct page *page, const struct pyramid *p, const struct pyramid_row *row,
+			 enum pyramid_of kind)
+{
+	fprintf(f, ",\"%s\":[\n", pyramids[kind]);
+	for (uint32_t i = 0; i < p->nlevels; i++) {
+		fputs(i ? ",\n" : "", f);
+		write_level(f, page->p, &row->levels[kind][i]);
+	}
+	fputs("]", f);
+}
+
 static void write_row(FILE *f, const struct page *page, const struct pyramid *p, const struct pyramid_row *row)
 {
 	fputs("{\"name\":", f);
 	write_name(f, page, p, row);
 	if (profile_has_cpu(page->p) && row->of && row->of->waits)
 		write_waiting(f, page, p, row->of->waits);
-	fputs(",\"levels\":[\n", f);
-	for (uint32_t i = 0; i < p->nlevels; i++) {
-		fputs(i ? ",\n" : "", f);
-		write_level(f, page->p, &row->levels[i]);
-	}
-	fputs("]}", f);
+	write_levels(f, page, p, row, PYRAMID_PATHS);
+	write_levels(f, page, p, row, PYRAMID_FUNCTIONS);
+	fputs("}", f);
 }
 
 static void write_data(FILE *f, struct page *page, const struct pyramid *p)
@@ -112,9 +122,10 @@ static void write_data(FILE *f, struct page *page, const struct pyramid *p)
 
 	fprintf(f,
 		"<script type=\"application/json\" id=timeline-data>\n"
-		"{\"start\":%" PRIu64 ",\"width\":%" PRIu64 ",\"columns\":%" PRIu32 ",\"parts\":%" PRIu32
-		",\"others\":%" PRIu32 ",\"rows\":[\n",
-		p->origin_ns > first_ns ? p->origin_ns - first_ns : 0, p->width_ns, p->ncolumns, p->parts, p->others);
+		"{\"start\":%" PRIu64 ",\"width\":%" PRIu64 ",\"columns\":%" PRIu32 ",\"parts\":[%" PRIu32 ",%" PRIu32
+		"],\"of_columns\":%s,\"others\":%" PRIu32 ",\"rows\":[\n",
+		p->origin_ns > first_ns ? p->origin_ns - first_ns : 0, p->width_ns, p->ncolumns,
+		p->parts[PYRAMID_PATHS], p->parts[PYRAMID_FUNCTIONS], p->of_columns ? "true" : "false", p->others);
 	for (uint32_t i = 0; i < p->nrows; i++) {
 		fputs(i ? ",\n" : "", f);
 		write_row(f, page, p, &p->rows[i]);

@@ -8,10 +8,10 @@ class Timeline {
 	constructor(section, data, flame) {
 		this.data = data;
 		this.flame = flame;
-		this.rows = data.rows.map(row => ({ row, pyramid: new Pyramid(row, data.columns), chosen: true }));
-		this.names = this.rows.length ? this.rows[0].pyramid.names : [];
+		this.rows = data.rows.map(row => ({ row, paths: new Pyramid(row.paths, data.columns), functions: new Pyramid(row.functions, data.columns), chosen: true }));
+		this.names = this.rows.length ? this.rows[0].paths.names : [];
 		this.rows.forEach(row => {
-			row.most = this.most(row.pyramid);
+			row.most = this.most(row.functions);
 			row.waiting = this.waiting(numbersOf(row.row.waiting));
 		});
 		this.tasks = new TimelineTasks(this, data.tasks);
@@ -27,14 +27,14 @@ class Timeline {
 	most(pyramid) {
 		const all = [];
 		for (const block of pyramid.places[0].keys()) {
-			const of = new Map();
+			const times = new Map();
 			let sum = 0;
-			pyramid.block(0, block, (path, ns) => {
-				const place = path > 0 ? this.flame.data.functions[path] : -1;
-				of.set(place, (of.get(place) || 0) + ns);
+			pyramid.block(0, block, (of, ns) => {
+				const place = of > 0 ? of - 1 : -1;
+				times.set(place, (times.get(place) || 0) + ns);
 				sum += ns;
 			});
-			const [place, ns] = [...of].reduce((a, b) => b[1] > a[1] ? b : a);
+			const [place, ns] = [...times].reduce((a, b) => b[1] > a[1] ? b : a);
 			all[block] = [place, ns, sum];
 		}
 		return all;
@@ -50,7 +50,7 @@ class Timeline {
 	}
 
 	build(section) {
-		const { columns, width, parts } = this.data;
+		const { columns, width, parts, of_columns } = this.data;
 		this.said = element("output", { id: "timeline-said", class: "flame-line" });
 		this.under = element("p", { class: "note", "aria-hidden": "true" }, "\u00a0");
 		this.all = element("button", { type: "button", id: "timeline-all", click: () => this.mark(null) }, "Whole run");
@@ -63,7 +63,8 @@ class Timeline {
 				`${durationText(width)}: what took most of each, pale as far as it waited; empty: in no function. Drag to mark a span, or: arrows ` +
 				"move it, with Shift its end, + and \u2212 narrow and widen it, Escape shows all. A click on a thread's name leaves it out of the span."),
 			element("div", { class: "controls" }, this.all, this.said), this.area, this.tasks.legend(), this.under, this.table,
-			element("p", { class: "note" }, `What has less than 1/${parts} of each part of the span has no row.`));
+			element("p", { class: "note" }, `Functions that had less than 1/${parts[1]} of ${of_columns ? "a column" : "each part of the span"} by themselves have no row; in the flame graph paths ` +
+				`with less than 1/${parts[0]} of each part of the span are added up below their caller.`));
 	}
 
 	/* The last row has all threads that have none of their own. */
@@ -216,22 +217,22 @@ class Timeline {
 		this.area.style.setProperty("--from", from / columns);
 		this.area.style.setProperty("--part", this.span ? (until - from) / columns : 0);
 		this.all.disabled = !this.span;
-		this.flame.setSpan(this.span || out ? this.view(from, until) : null, this.names);
+		this.flame.setSpan(this.span || out ? this.view("paths", from, until) : null, this.names);
 		this.said.textContent = (this.span ? `${durationText(this.time(from))} to ${durationText(this.time(until))}: ` +
 			durationText((until - from) * this.data.width) : "Whole run") + (out ? `, ${this.rows.filter(row => row.chosen).length} of ` +
 			plural(this.rows.length, "thread") : "");
-		this.tabulate();
 	}
 
 	tabulate() {
-		this.table.replaceChildren(...(this.flame.data.span ? this.functions.build() : []));
+		this.table.replaceChildren(...(this.flame.data.span ? this.functions.build(this.view("functions", ...(this.span || [0, this.data.columns])), this.names) : []));
 	}
 
-	view(from, until) {
+	/* Of paths or functions. */
+	view(of, from, until) {
 		const sums = new Map();
 		for (const row of this.rows)
 			if (row.chosen)
-				row.pyramid.add(sums, from, until);
+				row[of].add(sums, from, until);
 		return pyramidView(sums, this.names);
 	}
 

@@ -11,23 +11,27 @@
 
 struct making {
 	struct pyramid *p;
-	const struct flame *f;
-	struct cell *cells, *merged; /* by row, column, path */
+	struct cells_numbers numbers;
+	uint32_t *row_of;
+	struct cell *cells, *merged; /* by row, column, what they are of */
 	size_t ncells;
-	uint64_t *total;  /* [shown paths]: of the block at hand */
-	struct cell *cut; /* [shown paths], of that, too */
-	bool *seen;	  /* [shown paths]: it is in touched */
+	uint64_t *total;  /* [of the page, paths or functions]: of the block at hand */
+	struct cell *cut; /* the same of what is smaller */
+	bool *seen;	  /* it is in touched */
 	uint32_t *touched;
 	uint32_t ntouched;
 	size_t entries;
+	unsigned level;	  /* which is being made */
 	uint32_t last;	  /* column */
 	uint32_t columns; /* a power of two of them, so that the widest block is all of the time */
 };
 
-/* The caller's number on the page. */
-static uint32_t caller(const struct flame *f, uint32_t path)
+/* Below what it is added up if it is too small: a path's caller, or the whole. */
+static uint32_t above(const struct making *m, uint32_t of)
 {
-	return f->nodes[f->nodes[f->shown[path]].parent].shown - 1;
+	const struct flame *f = m->numbers.f;
+
+	return m->numbers.kind == PYRAMID_PATHS ? f->nodes[f->nodes[f->shown[of]].parent].shown - 1 : 0;
 }
 
 static int by_time(const void *left, const void *right)
@@ -49,7 +53,6 @@ static uint32_t threads(const struct columns *c, struct columns_row **all)
 	return n;
 }
 
-/* Which row of the page a thread's is; + 1. */
 static int choose_rows(struct pyramid *p, const struct columns *c, uint32_t *row_of)
 {
 	struct columns_row **all = calloc(c->nrows + 1, sizeof(*all));
@@ -74,23 +77,9 @@ static int choose_rows(struct pyramid *p, const struct columns *c, uint32_t *row
 	return 0;
 }
 
-static int collect(struct making *m, const struct columns *c)
+static void add_total(struct making *m, int32_t of, uint64_t ns)
 {
-	size_t n = cells_count(c);
-	uint32_t *row_of = calloc(c->nrows + 1, sizeof(*row_of));
-	int err = row_of ? choose_rows(m->p, c, row_of) : -ENOMEM;
-
-	m->cells = calloc(n + 1, sizeof(*m->cells));
-	m->merged = calloc(n + 1, sizeof(*m->merged));
-	err = err ?: m->cells && m->merged ? 0 : -ENOMEM;
-	m->ncells = err ? 0 : cells_join(m->cells, cells_collect(m->cells, c, m->f, row_of));
-	free(row_of);
-	return err;
-}
-
-static void add_total(struct making *m, int32_t path, uint64_t ns)
-{
-	for (uint32_t at = path < 0 ? ~path : path;; at = caller(m->f, at)) {
+	for (uint32_t at = of < 0 ? ~of : of;; at = above(m, at)) {
 		if (!m->seen[at])
 			m->touched[m->ntouched++] = at;
 		m->seen[at] = true;
@@ -100,20 +89,23 @@ static void add_total(struct making *m, int32_t path, uint64_t ns)
 	}
 }
 
-static bool is_kept(const struct making *m, uint32_t path)
+/* A function that is kept in each of two columns is kept in the pair of them. */
+static bool is_kept(const struct making *m, uint32_t of)
 {
-	return !path || m->total[path] >= m->total[0] / m->p->parts;
+	unsigned finer = m->numbers.kind == PYRAMID_FUNCTIONS && m->p->of_columns ? m->level : 0;
+
+	return !of || m->total[of] >= m->total[0] / ((uint64_t)m->p->parts[m->numbers.kind] << finer);
 }
 
-static int put(struct making *m, struct pyramid_level *l, uint32_t block, int32_t path, const struct cell *of)
+static int put(struct making *m, struct pyramid_level *l, uint32_t block, int32_t of, const struct cell *cell)
 {
 	struct pyramid_entry *e;
 
 	if (!(l->n & (l->n - 1)) && !ARRAY_RESIZE(l->entries, l->n ? 2 * l->n : 1))
 		return -ENOMEM;
 	e = &l->entries[l->n++];
-	*e = (struct pyramid_entry){ .block = block, .path = path, .ns = of->ns };
-	memcpy(e->more, of->more, sizeof(e->more));
+	*e = (struct pyramid_entry){ .block = block, .of = of, .ns = cell->ns };
+	memcpy(e->more, cell->more, sizeof(e->more));
 	m->entries++;
 	return 0;
 }
@@ -125,16 +117,16 @@ static int put_block(struct making *m, struct pyramid_level *l, const struct cel
 
 	m->ntouched = 0;
 	for (size_t i = 0; i < n; i++)
-		add_total(m, cells[i].path, cells[i].ns);
+		add_total(m, cells[i].of, cells[i].ns);
 	for (size_t i = 0; i < n && !err; i++) {
-		uint32_t at = cells[i].path < 0 ? ~cells[i].path : cells[i].path;
+		uint32_t at = cells[i].of < 0 ? ~cells[i].of : cells[i].of;
 
-		if (cells[i].path >= 0 && is_kept(m, at)) {
-			err = put(m, l, cells[i].column, cells[i].path, &cells[i]);
+		if (cells[i].of >= 0 && is_kept(m, at)) {
+			err = put(m, l, cells[i].column, cells[i].of, &cells[i]);
 			continue;
 		}
 		while (!is_kept(m, at))
-			at = caller(m->f, at);
+			at = above(m, at);
 		cell_add(&m->cut[at], &cells[i]);
 	}
 	for (uint32_t i = 0; i < m->ntouched; i++) {
@@ -149,7 +141,7 @@ static int put_block(struct making *m, struct pyramid_level *l, const struct cel
 	return err;
 }
 
-static int put_level(struct making *m, unsigned level, const struct cell *cells, size_t n)
+static int put_level(struct making *m, const struct cell *cells, size_t n)
 {
 	int err = 0;
 
@@ -157,19 +149,18 @@ static int put_level(struct making *m, unsigned level, const struct cell *cells,
 		for (next = i + 1;
 		     next < n && cells[next].row == cells[i].row && cells[next].column == cells[i].column;)
 			next++;
-		err = put_block(m, &m->p->rows[cells[i].row].levels[level], &cells[i], next - i);
+		err = put_block(m, &m->p->rows[cells[i].row].levels[m->numbers.kind][m->level], &cells[i], next - i);
 	}
 	return err;
 }
 
-static void forget(struct making *m)
+static void forget(struct pyramid *p, enum pyramid_of kind)
 {
-	for (uint32_t i = 0; i < m->p->nrows; i++)
+	for (uint32_t i = 0; i < p->nrows && p->rows; i++)
 		for (int level = 0; level < PYRAMID_LEVELS; level++) {
-			free(m->p->rows[i].levels[level].entries);
-			m->p->rows[i].levels[level] = (struct pyramid_level){ 0 };
+			free(p->rows[i].levels[kind][level].entries);
+			p->rows[i].levels[kind][level] = (struct pyramid_level){ 0 };
 		}
-	m->entries = 0;
 }
 
 /* All levels, from columns that are 1 << narrowest of the cells' wide. */
@@ -178,38 +169,42 @@ static int build(struct making *m, unsigned narrowest)
 	size_t n = m->ncells;
 	int err = 0;
 
-	forget(m);
+	forget(m->p, m->numbers.kind);
+	m->entries = 0;
 	memcpy(m->merged, m->cells, n * sizeof(*m->cells));
-	m->p->nlevels = 0;
-	for (unsigned level = 0, columns = m->columns; columns && !err; level++, columns /= 2) {
-		if (level >= narrowest)
-			err = put_level(m, m->p->nlevels++, m->merged, n);
+	m->level = 0;
+	for (unsigned halved = 0, columns = m->columns; columns && !err; halved++, columns /= 2) {
+		if (halved >= narrowest) {
+			err = put_level(m, m->merged, n);
+			m->level++;
+		}
 		for (size_t i = 0; i < n; i++)
 			m->merged[i].column /= 2;
 		n = cells_join(m->merged, n);
 	}
+	m->p->nlevels = m->level;
 	return err;
 }
 
-/* As fine as the limit lets it be: fewer parts first, then wider columns. */
-static int build_within(struct making *m)
+/* As fine as the limit lets it be. 1: it needs wider columns. */
+static int build_within(struct making *m, unsigned narrowest)
 {
-	unsigned narrowest = 0;
+	uint32_t *parts = &m->p->parts[m->numbers.kind];
 	int err;
 
-	m->p->parts = PYRAMID_PARTS;
+	*parts = PYRAMID_PARTS;
+	m->p->of_columns = m->numbers.kind == PYRAMID_FUNCTIONS;
 	for (;;) {
 		err = build(m, narrowest);
-		if (err || m->entries <= PYRAMID_ENTRIES || m->p->nlevels <= 1)
-			break;
-		if (m->p->parts > PYRAMID_LEAST)
-			m->p->parts /= 2;
+		if (err || m->entries <= PYRAMID_ENTRIES)
+			return err;
+		if (*parts > PYRAMID_LEAST)
+			*parts /= 2;
+		else if (m->p->of_columns)
+			m->p->of_columns = false;
 		else
-			narrowest++;
+			return m->p->nlevels > 1;
 	}
-	m->p->width_ns <<= narrowest;
-	m->p->ncolumns = m->ncells ? (m->last >> narrowest) + 1 : 0;
-	return err;
 }
 
 static void count_columns(struct making *m)
@@ -220,21 +215,51 @@ static void count_columns(struct making *m)
 		m->columns *= 2;
 }
 
+/* Both have the same columns: as wide as the one with more entries needs them. */
+static int build_all(struct making *m, const struct columns *c)
+{
+	unsigned narrowest = 0;
+
+	for (int kind = 0; kind < PYRAMIDS;) {
+		int err;
+
+		m->numbers.kind = kind;
+		m->ncells = cells_join(m->cells, cells_collect(m->cells, c, &m->numbers));
+		count_columns(m);
+		err = build_within(m, narrowest);
+		if (err < 0)
+			return err;
+		narrowest += err;
+		kind = err ? 0 : kind + 1;
+	}
+	m->p->width_ns <<= narrowest;
+	m->p->ncolumns = m->ncells ? (m->last >> narrowest) + 1 : 0;
+	return 0;
+}
+
+static int make_room(struct making *m, const struct columns *c, const struct flame *f)
+{
+	size_t ncells = cells_count(c) + 1, n = (f->nshown > f->nshown_places ? f->nshown : f->nshown_places) + 1;
+
+	m->row_of = calloc(c->nrows + 1, sizeof(*m->row_of));
+	m->numbers = (struct cells_numbers){ PYRAMID_PATHS, f, m->row_of };
+	m->cells = calloc(ncells, sizeof(*m->cells));
+	m->merged = calloc(ncells, sizeof(*m->merged));
+	m->total = calloc(n, sizeof(*m->total));
+	m->cut = calloc(n, sizeof(*m->cut));
+	m->touched = calloc(n, sizeof(*m->touched));
+	m->seen = calloc(n, sizeof(*m->seen));
+	return m->row_of && m->cells && m->merged && m->total && m->cut && m->touched && m->seen ? 0 : -ENOMEM;
+}
+
 int pyramid_make(struct pyramid *p, const struct columns *c, const struct flame *f)
 {
-	struct making m = { .p = p, .f = f };
+	struct making m = { .p = p };
 	int err;
 
 	*p = (struct pyramid){ .origin_ns = c->origin_ns, .width_ns = c->width_ns };
-	m.total = calloc(f->nshown + 1, sizeof(*m.total));
-	m.cut = calloc(f->nshown + 1, sizeof(*m.cut));
-	m.touched = calloc(f->nshown + 1, sizeof(*m.touched));
-	m.seen = calloc(f->nshown + 1, sizeof(*m.seen));
-	err = m.total && m.cut && m.touched && m.seen ? collect(&m, c) : -ENOMEM;
-	if (!err) {
-		count_columns(&m);
-		err = build_within(&m);
-	}
+	err = make_room(&m, c, f) ?: choose_rows(p, c, m.row_of) ?: build_all(&m, c);
+	free(m.row_of);
 	free(m.cells);
 	free(m.merged);
 	free(m.total);
@@ -246,9 +271,8 @@ int pyramid_make(struct pyramid *p, const struct columns *c, const struct flame 
 
 void pyramid_free(struct pyramid *p)
 {
-	for (uint32_t i = 0; i < p->nrows && p->rows; i++)
-		for (int level = 0; level < PYRAMID_LEVELS; level++)
-			free(p->rows[i].levels[level].entries);
+	for (int kind = 0; kind < PYRAMIDS; kind++)
+		forget(p, kind);
 	free(p->rows);
 	*p = (struct pyramid){ 0 };
 }

@@ -3,13 +3,21 @@
 
 #include <stdlib.h>
 
-static int32_t path_of(const struct flame *f, uint32_t node)
+static int32_t path_number(const struct flame *f, uint32_t node)
 {
 	uint32_t at = f->node_of[node], shown = at;
 
 	while (!f->nodes[shown].shown)
 		shown = f->nodes[shown].parent;
 	return shown == at ? (int32_t)(f->nodes[shown].shown - 1) : ~(int32_t)(f->nodes[shown].shown - 1);
+}
+
+/* On the page 0 is the whole: paths have it as their root, functions behind it. */
+static int32_t function_number(const struct flame *f, uint32_t node)
+{
+	uint32_t at = f->node_of[node], shown = at ? f->places[f->nodes[at].place].shown : 0;
+
+	return shown ? (int32_t)shown : ~0;
 }
 
 static int by_place(const void *left, const void *right)
@@ -20,7 +28,7 @@ static int by_place(const void *left, const void *right)
 		return a->row < b->row ? -1 : 1;
 	if (a->column != b->column)
 		return a->column < b->column ? -1 : 1;
-	return (a->path > b->path) - (a->path < b->path);
+	return (a->of > b->of) - (a->of < b->of);
 }
 
 void cell_add(struct cell *to, const struct cell *c)
@@ -63,9 +71,13 @@ static bool is_first(const struct columns *c, int kind, uint64_t key)
 }
 
 /* With all that is known of it. */
-static struct cell make_cell(const struct columns *c, const struct flame *f, uint32_t row, uint64_t key)
+static struct cell make_cell(const struct columns *c, const struct cells_numbers *numbers, uint64_t key)
 {
-	struct cell cell = { .row = row, .column = columns_column(key), .path = path_of(f, columns_node(key)) };
+	int32_t (*number)(const struct flame *, uint32_t) = numbers->kind == PYRAMID_PATHS ? path_number
+											   : function_number;
+	struct cell cell = { .row = numbers->row_of[columns_number(key)] - 1,
+			     .column = columns_column(key),
+			     .of = number(numbers->f, columns_node(key)) };
 
 	cell.ns = (uintptr_t)map_get(&c->cells, key);
 	for (int i = 0; i < COLUMNS_MORE; i++)
@@ -83,16 +95,17 @@ size_t cells_count(const struct columns *c)
 	return n;
 }
 
-size_t cells_collect(struct cell *cells, const struct columns *c, const struct flame *f, const uint32_t *row_of)
+size_t cells_collect(struct cell *cells, const struct columns *c, const struct cells_numbers *numbers)
 {
+	const uint32_t *row_of = numbers->row_of;
 	size_t n = 0;
 
 	for (struct map_slot *s = NULL; (s = map_next(&c->cells, s));)
 		if (row_of[columns_number(s->key)])
-			cells[n++] = make_cell(c, f, row_of[columns_number(s->key)] - 1, s->key);
+			cells[n++] = make_cell(c, numbers, s->key);
 	for (int i = 0; i < COLUMNS_MORE; i++)
 		for (struct map_slot *s = NULL; (s = map_next(&c->more[i], s));)
 			if (row_of[columns_number(s->key)] && is_first(c, i, s->key))
-				cells[n++] = make_cell(c, f, row_of[columns_number(s->key)] - 1, s->key);
+				cells[n++] = make_cell(c, numbers, s->key);
 	return n;
 }

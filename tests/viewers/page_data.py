@@ -5,6 +5,7 @@ import re
 
 DIGITS = {digit: i for i, digit in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")}
 UNSIGNED = {"parents", "functions", "wall", "waiting", "preempted", "calls", "cycles", "blocks", "counts", "running", "ready", "awaiting"}
+SIGNED = {"paths", "of"}
 
 
 def numbers(packed):
@@ -30,7 +31,7 @@ def unpacked(data):
     if not isinstance(data, dict):
         return data
     return {key: numbers(value) if isinstance(value, str) and key in UNSIGNED else
-            signed(value) if isinstance(value, str) and key == "paths" else unpacked(value) for key, value in data.items()}
+            signed(value) if isinstance(value, str) and key in SIGNED else unpacked(value) for key, value in data.items()}
 
 
 def page_data(text, of):

@@ -298,7 +298,7 @@ class Recorded:
         wanted = {"wall": sum(f["self_ns"] for f in rows), "calls": sum(f.get("calls") or 0 for f in rows),
                   "waiting": sum(waiting for _, waiting in off), "preempted": sum(ns - waiting for ns, waiting in off)}
         for value, all_of_it in wanted.items():
-            sums = [{sum(level[value]) for level in row["levels"]} for row in data["rows"]]
+            sums = [{sum(level[value]) for of in ("paths", "functions") for level in row[of]} for row in data["rows"]]
             got = sum(max(levels) for levels in sums)
             problems += [] if all(len(levels) == 1 for levels in sums) else [f"{value}: {sums}"]
             problems += [] if got == all_of_it else [f"{value}: {got}, wanted {all_of_it}"]

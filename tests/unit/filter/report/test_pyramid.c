@@ -94,10 +94,11 @@ static uint64_t columns_of(const struct columns_row *row, uint32_t column, uint3
 
 static void check(const struct pyramid *p, uint32_t row)
 {
-	for (uint32_t level = 0; level < p->nlevels; level++)
-		for (uint32_t block = 0; block << level < p->ncolumns; block++)
-			assert_int_equal(block_sum(&p->rows[row].levels[level], block),
-					 columns_of(p->rows[row].of, block << level, 1u << level));
+	for (int kind = 0; kind < PYRAMIDS; kind++)
+		for (uint32_t level = 0; level < p->nlevels; level++)
+			for (uint32_t block = 0; block << level < p->ncolumns; block++)
+				assert_int_equal(block_sum(&p->rows[row].levels[kind][level], block),
+						 columns_of(p->rows[row].of, block << level, 1u << level));
 }
 
 static void test_sums(void **state)
@@ -120,10 +121,10 @@ static void test_sums(void **state)
 	pyramid_free(&p);
 }
 
-static const struct pyramid_entry *entry(const struct pyramid_level *l, int32_t path)
+static const struct pyramid_entry *entry(const struct pyramid_level *l, int32_t of)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (l->entries[i].path == path)
+		if (l->entries[i].of == of)
 			return &l->entries[i];
 	return NULL;
 }
@@ -144,9 +145,9 @@ static void test_small_ones(void **state)
 	assert_int_equal(columns_go(&columns, row, now, 0), 0);
 	assert_int_equal(columns_finish(&columns), 0);
 	assert_int_equal(pyramid_make(&p, &columns, &flame), 0);
-	assert_int_equal(p.parts, PYRAMID_PARTS);
+	assert_int_equal(p.parts[PYRAMID_PATHS], PYRAMID_PARTS);
 	assert_int_equal(p.nlevels, 1);
-	l = &p.rows[0].levels[0];
+	l = &p.rows[0].levels[PYRAMID_PATHS][0];
 	/* Paths of the page: 0 is the whole, then in order of appearance. */
 	assert_int_equal(entry(l, 1)->ns, 50);
 	assert_int_equal(entry(l, 2)->ns, 900);
@@ -154,6 +155,62 @@ static void test_small_ones(void **state)
 	assert_int_equal(entry(l, ~4)->ns, 8);
 	assert_int_equal(entry(l, ~1)->ns, 5);
 	assert_int_equal(l->n, 5);
+	pyramid_free(&p);
+}
+
+/* One column: g has too little on each of its 20 paths; it is one function, and has most of the column. */
+static void test_functions(void **state)
+{
+	struct columns_row *row = columns_row(&columns, 7, 7);
+	const struct pyramid_level *l;
+	struct pyramid p;
+	uint64_t now = 10;
+
+	(void)state;
+	for (int i = 0; i < KIDS; i++, now += 3) {
+		assert_int_equal(columns_go(&columns, row, now, nodes[1 + 2 * i]), 0);
+		assert_int_equal(columns_go(&columns, row, now + 1, nodes[2 + 2 * i]), 0);
+	}
+	assert_int_equal(columns_go(&columns, row, now, nodes[0]), 0);
+	assert_int_equal(columns_go(&columns, row, now + 100, 0), 0);
+	assert_int_equal(columns_finish(&columns), 0);
+	assert_int_equal(pyramid_make(&p, &columns, &flame), 0);
+	l = &p.rows[0].levels[PYRAMID_FUNCTIONS][0];
+	/* In order of appearance, + 1: main, f, g. Each f is a function of its own line, with 1 of 160. */
+	assert_int_equal(entry(l, 1)->ns, 100);
+	assert_int_equal(entry(l, 3)->ns, 2 * KIDS);
+	assert_int_equal(entry(l, ~0)->ns, KIDS);
+	assert_int_equal(l->n, 3);
+	pyramid_free(&p);
+}
+
+/* More than PYRAMID_ENTRIES of functions or of paths: fewer parts, then wider columns, the same for both. */
+static void test_limit(void **state)
+{
+	struct columns_row *rows[8];
+	uint64_t now = 0, sum = 0;
+	struct pyramid p;
+	size_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		rows[i] = columns_row(&columns, 7, 7 + i);
+	for (; now < 2000000; now += 20)
+		for (int i = 0; i < 8; i++)
+			assert_int_equal(columns_go(&columns, rows[i], now, nodes[now / 20 % NODES]), 0);
+	assert_int_equal(columns_finish(&columns), 0);
+	assert_int_equal(pyramid_make(&p, &columns, &flame), 0);
+	for (uint32_t row = 0; row < p.nrows; row++)
+		for (uint32_t level = 0; level < p.nlevels; level++)
+			n += p.rows[row].levels[PYRAMID_FUNCTIONS][level].n;
+	assert_in_range(n, 1, PYRAMID_ENTRIES);
+	assert_true(p.parts[PYRAMID_FUNCTIONS] < PYRAMID_PARTS);
+	assert_int_equal(p.width_ns % columns.width_ns, 0);
+	for (int kind = 0; kind < PYRAMIDS; kind++, sum = 0) {
+		for (uint32_t block = 0; block < p.ncolumns; block++)
+			sum += block_sum(&p.rows[0].levels[kind][0], block);
+		assert_int_equal(sum, p.rows[0].ns);
+	}
 	pyramid_free(&p);
 }
 
@@ -174,6 +231,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sums, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_small_ones, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_functions, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_limit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_nothing, set_up, tear_down),
 	};
 
