@@ -42,13 +42,17 @@ void message_fixed64(struct message *m, unsigned field, uint64_t n)
 	end_at(m, mempcpy(to, &n, sizeof(n))); /* little endian, as the processors that this runs on */
 }
 
-void message_text(struct message *m, unsigned field, const char *text)
+void message_bytes(struct message *m, unsigned field, const void *bytes, size_t n)
 {
-	size_t length = strlen(text);
-	char *to = room(m, length + (size_t)2 * PROTO_VARINT);
+	char *to = room(m, n + (size_t)2 * PROTO_VARINT);
 
 	if (to)
-		end_at(m, proto_string(to, field, text, length));
+		end_at(m, proto_string(to, field, bytes, n));
+}
+
+void message_text(struct message *m, unsigned field, const char *text)
+{
+	message_bytes(m, field, text, strlen(text));
 }
 
 void message_element(struct message *m, uint64_t n)

@@ -21,6 +21,8 @@ void message_number(struct message *m, unsigned field, uint64_t n);
 void message_fixed64(struct message *m, unsigned field, uint64_t n);
 void message_text(struct message *m, unsigned field, const char *text);
 
+void message_bytes(struct message *m, unsigned field, const void *bytes, size_t n);
+
 /* A message in it, or a packed list: what is written between both. They nest; `at` is what opening it returned. */
 size_t message_open(struct message *m, unsigned field);
 void message_close(struct message *m, size_t at);

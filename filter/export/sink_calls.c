@@ -1,20 +1,66 @@
 // SPDX-License-Identifier: MIT
 #include "sink_calls.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/profile.h"
+#include "shared/array.h"
 
 static bool is_passed(const struct sink_calls *c, const struct code *code)
 {
 	return c->profiled && code->c && !code->profiled;
 }
 
+static bool has_room(const struct sink_calls *c)
+{
+	return c->links.n < CALL_LINKS_MOST && c->tree.nnodes < CALL_LINKS_NODES;
+}
+
+/* Under a key that is free. Or -ENOMEM. */
+static int64_t new_group(struct sink_calls *c, uint64_t key, const struct traced *of)
+{
+	struct call_links *l = &c->links;
+
+	if (!has_room(c)) {
+		l->others++;
+		return 0;
+	}
+	if (!ARRAY_ROOM(l->all, l->n, l->room))
+		return -ENOMEM;
+	l->all[l->n++] = *of;
+	return map_put(&l->groups, key, (void *)(uintptr_t)l->n) ? -ENOMEM : (int64_t)l->n;
+}
+
+static int64_t group_of_span(struct sink_calls *c, const struct traced *of)
+{
+	uint64_t key = map_pair(of->pieces[MARKER_TRACE_PIECES], of->pieces[MARKER_TRACE_PIECES + 1]);
+	uint32_t group;
+
+	while ((group = (uintptr_t)map_get(&c->links.groups, key)) && memcmp(&c->links.all[group - 1], of, sizeof(*of)))
+		key++;
+	return group ? (int64_t)group : new_group(c, key, of);
+}
+
+/* In which the activation's path is. Or -ENOMEM. */
+static int64_t group_of(struct sink_calls *c, const struct activation *a)
+{
+	const struct request *q = c->linked ? a->request : NULL;
+	char text[TRACED_TEXT];
+
+	if (!q || !traced_trace_id(&q->traced, text) || !traced_span_id(&q->traced, text))
+		return 0;
+	return group_of_span(c, &q->traced);
+}
+
 static int calls_enter(struct sink *s, const struct activation *a)
 {
 	struct sink_calls *c = (struct sink_calls *)s;
-	int err = is_passed(c, a->code) ? 0 : calltree_enter(&c->tree, a);
+	bool passed = is_passed(c, a->code);
+	int64_t group = passed ? 0 : group_of(c, a);
+	int err = group < 0 ? (int)group : passed ? 0 : calltree_enter_in(&c->tree, a, group);
 
 	return err ? sink_file_no_memory(s) : 0;
 }
@@ -57,7 +103,11 @@ static int calls_finish(struct sink *s, const struct profile *p)
 
 static void calls_free(struct sink *s)
 {
-	calltree_free(&((struct sink_calls *)s)->tree);
+	struct sink_calls *c = (struct sink_calls *)s;
+
+	calltree_free(&c->tree);
+	map_free(&c->links.groups);
+	free(c->links.all);
 	sink_file_free(s);
 }
 

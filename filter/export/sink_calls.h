@@ -7,13 +7,28 @@
 #pragma once
 
 #include "model/calltree.h"
+#include "model/requests.h"
 #include "model/sink_file.h"
+
+/* Paths of so many of OpenTelemetry's spans are told apart, as long as the tree has no more nodes than that. */
+#define CALL_LINKS_MOST	 4096
+#define CALL_LINKS_NODES (1u << 19)
+
+/* Zeroed: none. */
+struct call_links {
+	struct traced *all; /* [n]; that of group g is all[g - 1] */
+	uint32_t n, room;
+	struct map groups; /* span id, or the next free number -> group */
+	uint64_t others;   /* activations of further ones */
+};
 
 struct sink_calls {
 	struct sink_file file;
 	struct calltree tree;
 	bool profiled;	 /* without C functions that cProfile has no row for */
 	bool with_spans; /* of the program's own, as frames */
+	bool linked;	 /* paths of requests that OpenTelemetry knows are apart */
+	struct call_links links;
 	/* Writes the tree to file.out. 0 or -ENOMEM. */
 	int (*write)(struct sink_calls *s, const struct profile *p);
 };

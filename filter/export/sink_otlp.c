@@ -6,6 +6,7 @@
  *
  * As in pprof's file a stack repeats its whole path: below DEPTH frames, costs are those of a function "...".
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ enum {
 	TYPE_UNIT = 2,
 	SAMPLE_STACK = 1,
 	SAMPLE_ATTRIBUTES = 2,
+	SAMPLE_LINK = 3,
 	SAMPLE_VALUES = 4,
 	DICTIONARY_MAPPINGS = 1,
 	DICTIONARY_LOCATIONS = 2,
@@ -49,6 +51,8 @@ enum {
 	DICTIONARY_TEXTS = 5,
 	DICTIONARY_ATTRIBUTES = 6,
 	DICTIONARY_STACKS = 7,
+	LINK_TRACE = 1,
+	LINK_SPAN = 2,
 	STACK_LOCATIONS = 1,
 	LOCATION_LINES = 3,
 	LOCATION_ATTRIBUTES = 4,
@@ -81,6 +85,7 @@ enum { PYTHON_FRAME = 1, NATIVE_FRAME, THREAD_ATTRIBUTES };
 struct row {
 	uint32_t stack;
 	size_t thread;
+	uint32_t link; /* 0: none */
 	uint64_t values[COSTS];
 };
 
@@ -98,6 +103,7 @@ struct writing {
 	uint32_t depth;
 	struct row *rows; /* of a process */
 	size_t nrows, rows_size;
+	struct map row_of; /* stack and link -> row + 1; of a thread */
 };
 
 static struct code deeper = { .qualname = "...", .file = "", .c = true };
@@ -132,19 +138,22 @@ static int64_t stack_at(struct writing *w, uint32_t caller, struct code *code)
 	return function < 0 ? function : stacks_number(&w->stacks, caller, function);
 }
 
-/* What is deeper is one path, whose nodes come one after another. */
-static int add_row(struct writing *w, uint32_t stack, const uint64_t values[COSTS])
+/* What is deeper is one path; and so is what a request called within another one of the same link. */
+static int add_row(struct writing *w, uint32_t stack, uint32_t link, const uint64_t values[COSTS])
 {
-	struct row *last = w->nrows ? &w->rows[w->nrows - 1] : NULL;
+	uint64_t key = map_pair(stack, link);
+	size_t row = (uintptr_t)map_get(&w->row_of, key);
 
-	if (!last || last->stack != stack || last->thread != w->nthreads) {
+	if (!row) {
 		if (!ARRAY_ROOM(w->rows, w->nrows, w->rows_size))
 			return -ENOMEM;
-		last = &w->rows[w->nrows++];
-		*last = (struct row){ .stack = stack, .thread = w->nthreads };
+		w->rows[w->nrows++] = (struct row){ .stack = stack, .thread = w->nthreads, .link = link };
+		row = w->nrows;
+		if (map_put(&w->row_of, key, (void *)(uintptr_t)row))
+			return -ENOMEM;
 	}
 	for (int i = 0; i < COSTS; i++)
-		last->values[i] += values[i];
+		w->rows[row - 1].values[i] += values[i];
 	return 0;
 }
 
@@ -155,19 +164,24 @@ static int enter(void *to, uint32_t node)
 	uint64_t values[COSTS];
 	int64_t stack;
 
+	if (!n->code) {
+		w->stack_of[node] = w->stack_of[n->parent];
+		return 0;
+	}
 	w->depth++;
 	stack = stack_at(w, w->stack_of[n->parent], n->code);
 	if (stack < 0)
 		return stack;
 	w->stack_of[node] = stack;
 	sink_calls_cost(&w->sink->tree, node, values);
-	return add_row(w, stack, values);
+	return add_row(w, stack, n->group, values);
 }
 
 static int leave(void *to, uint32_t node)
 {
-	(void)node;
-	((struct writing *)to)->depth--;
+	struct writing *w = to;
+
+	w->depth -= w->sink->tree.nodes[node].code != NULL;
 	return 0;
 }
 
@@ -182,6 +196,7 @@ static int add_thread(struct writing *w, const struct call_root *r)
 	w->stack_of[r->root] = STACKS_NONE;
 	err = calltree_walk(&w->sink->tree, r->root, enter, leave, w);
 	w->nthreads++;
+	map_free(&w->row_of);
 	return err;
 }
 
@@ -195,6 +210,8 @@ static void put_sample(struct message *m, const struct row *row, uint64_t value)
 	list = message_open(m, SAMPLE_ATTRIBUTES);
 	message_element(m, THREAD_ATTRIBUTES + row->thread);
 	message_close(m, list);
+	if (row->link)
+		message_number(m, SAMPLE_LINK, row->link);
 	list = message_open(m, SAMPLE_VALUES);
 	message_element(m, value);
 	message_close(m, list);
@@ -248,6 +265,8 @@ static void put_scope(struct writing *w)
 		if (rows[i].count)
 			put_attribute(m, ATTRIBUTES_OF_SCOPE, key, NULL, rows[i].count);
 	}
+	if (w->sink->links.others)
+		put_attribute(m, ATTRIBUTES_OF_SCOPE, "ocular.unlinked_calls", NULL, w->sink->links.others);
 	message_close(m, at);
 }
 
@@ -338,6 +357,25 @@ static void put_stack(struct writing *w, uint32_t stack)
 	message_close(&w->message, at);
 }
 
+/* Pieces have their high bits first, and so have both numbers. */
+static void put_pieces(struct message *m, unsigned field, const uint32_t *pieces, size_t n)
+{
+	uint32_t bytes[MARKER_TRACE_PIECES];
+
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = htobe32(pieces[i]);
+	message_bytes(m, field, bytes, n * sizeof(*bytes));
+}
+
+static void put_link(struct message *m, const struct traced *of)
+{
+	size_t at = message_open(m, DICTIONARY_LINKS);
+
+	put_pieces(m, LINK_TRACE, of->pieces, MARKER_TRACE_PIECES);
+	put_pieces(m, LINK_SPAN, of->pieces + MARKER_TRACE_PIECES, MARKER_SPAN_PIECES);
+	message_close(m, at);
+}
+
 /* A KeyValueAndUnit, without a unit. */
 static void put_text_attribute(struct writing *w, const char *key, const char *value)
 {
@@ -365,6 +403,8 @@ static int put_dictionary(struct writing *w)
 	}
 	for (uint32_t i = 0; i < w->stacks.n; i++)
 		put_stack(w, i);
+	for (uint32_t i = 0; i < w->sink->links.n; i++)
+		put_link(m, &w->sink->links.all[i]);
 	put_text_attribute(w, "profile.frame.type", "cpython");
 	put_text_attribute(w, "profile.frame.type", "native");
 	for (size_t i = 0; i < w->nthreads; i++)
@@ -404,6 +444,7 @@ static int write_otlp(struct sink_calls *s, const struct profile *p)
 	free(w.stack_of);
 	free(w.rows);
 	message_free(&w.message);
+	map_free(&w.row_of);
 	places_free(&w.functions);
 	stacks_free(&w.stacks);
 	texts_free(&w.texts);
@@ -413,5 +454,9 @@ static int write_otlp(struct sink_calls *s, const struct profile *p)
 
 int sink_otlp_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	return sink_calls_open(out, o, error, write_otlp);
+	int err = sink_calls_open(out, o, error, write_otlp);
+
+	if (!err)
+		((struct sink_calls *)*out)->linked = true;
+	return err;
 }

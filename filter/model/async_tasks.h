@@ -32,6 +32,7 @@ struct async_task {
 	uint64_t ready_ns, ready_by;   /* since when it can go on, and by which step; 0: it cannot, or not known */
 	uint64_t step;		       /* its last one (steps.h); 0: none */
 	uint64_t around;	       /* what its thread worked for around that; 0: nobody */
+	struct request_ref request;    /* that what made it worked for, until it has a step */
 	uint64_t suspended_ns;	       /* when that ended; 0: it has not */
 	const struct code *where;      /* and in which coroutine, */
 	const struct code *awaited_by; /* by which of the program's own (steps.h) */
@@ -52,6 +53,7 @@ struct task_total {
 /* Something handed over: since when, by which step; and when it was done, likewise. 0: not yet, or not known. */
 struct job {
 	uint64_t ready_ns, ready_by;
+	struct request_ref request; /* that what handed it over worked for */
 	uint64_t done_ns, done_by;
 	bool awaited; /* since then, or before it was done: else nobody needs to know */
 };

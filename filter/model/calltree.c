@@ -29,19 +29,56 @@ static uint32_t add_node(struct calltree *t, uint32_t parent, struct code *code)
 	return t->nnodes++;
 }
 
-static uint32_t add_child(struct calltree *t, uint32_t parent, struct code *code, uint64_t key)
+/* The last child of its parent, under that key. CALLTREE_NONE: no memory. */
+static uint32_t add_below(struct calltree *t, uint32_t parent, struct code *code, struct map *in, uint64_t key)
 {
 	uint32_t n = add_node(t, parent, code);
 	struct call_node *p;
 
-	if (!n || map_put(&t->children, key, (void *)(uintptr_t)n))
+	if (!n || map_put(in, key, (void *)(uintptr_t)n))
 		return CALLTREE_NONE;
 	p = &t->nodes[parent];
+	t->nodes[n].group = p->group;
 	if (p->last)
 		t->nodes[p->last].next = n;
 	else
 		p->first = n;
 	return p->last = n;
+}
+
+static uint32_t add_child(struct calltree *t, uint32_t parent, struct code *code, uint64_t key)
+{
+	return add_below(t, parent, code, &t->children, key);
+}
+
+/* Below the node, where the group is that one. CALLTREE_NONE: no memory. */
+static uint32_t edge_of(struct calltree *t, uint32_t parent, uint32_t group)
+{
+	uint64_t key = map_pair(parent, group);
+	uint32_t n;
+
+	if (t->nodes[parent].group == group)
+		return parent;
+	n = (uintptr_t)map_get(&t->edges, key);
+	if (n)
+		return n;
+	n = add_below(t, parent, NULL, &t->edges, key);
+	if (n)
+		t->nodes[n].group = group;
+	return n;
+}
+
+/* A function's caller, and what lies between them. */
+static uint32_t leave_edge(struct calltree *t, uint32_t node, uint64_t ns, uint64_t cycles, struct off off)
+{
+	struct call_node *edge = &t->nodes[node];
+
+	if (edge->code || !edge->parent)
+		return node;
+	edge->ns += ns;
+	edge->cycles += cycles;
+	off_add(&edge->off, off);
+	return edge->parent;
 }
 
 static uint32_t child_of(struct calltree *t, uint32_t parent, struct code *code)
@@ -83,8 +120,14 @@ static struct call_root *root_of(struct calltree *t, int32_t pid, int32_t tid, u
 
 int calltree_enter(struct calltree *t, const struct activation *a)
 {
+	return calltree_enter_in(t, a, 0);
+}
+
+int calltree_enter_in(struct calltree *t, const struct activation *a, uint32_t group)
+{
 	struct call_root *r = root_of(t, a->pid, a->tid, a->interpreter);
-	uint32_t n = r ? child_of(t, r->current, a->code) : CALLTREE_NONE;
+	uint32_t at = r ? edge_of(t, r->current, group) : CALLTREE_NONE;
+	uint32_t n = at ? child_of(t, at, a->code) : CALLTREE_NONE;
 
 	if (!n)
 		return -ENOMEM;
@@ -167,7 +210,7 @@ int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_
 	if (!r)
 		return -ENOMEM;
 	n = &t->nodes[r->current];
-	r->current = n->parent;
+	r->current = leave_edge(t, n->parent, end_ns - a->start_ns, end_cycles - a->start_cycles, a->off);
 	add_inner(r, end_ns - a->start_ns, end_cycles - a->start_cycles);
 	n->ns += end_ns - a->start_ns;
 	n->cycles += end_cycles - a->start_cycles;
@@ -365,6 +408,7 @@ void calltree_free(struct calltree *t)
 	tstates_free(&t->roots, free_root);
 	map_free(&t->processes);
 	map_free(&t->children);
+	map_free(&t->edges);
 	free(t->nodes);
 	*t = (struct calltree){ 0 };
 }

@@ -18,7 +18,8 @@
 struct call_node {
 	uint32_t parent, first, last, next; /* its children from first to last, in order of appearance */
 	uint32_t hot;			    /* the child entered last */
-	struct code *code;		    /* NULL: a root */
+	struct code *code;		    /* NULL: a root, or the edge of a group: no path */
+	uint32_t group;			    /* its own, and that of what it calls (calltree_enter_in()) */
 	uint64_t calls;			    /* PY_START */
 	uint64_t resumes;		    /* PY_RESUME, PY_THROW */
 	uint64_t ns, cycles;		    /* from enter to leave: sums over activations, nested ones included */
@@ -45,6 +46,7 @@ struct calltree {
 	struct call_node *nodes; /* [nnodes]; number 0 is not used */
 	uint32_t nnodes, size;
 	struct map children;  /* parent and code id -> node */
+	struct map edges;     /* parent and group -> node without code */
 	struct tstates roots; /* struct call_root */
 	bool by_process;      /* threads of a process share a root; set it before the first enter */
 	struct map processes; /* then: pid -> root */
@@ -52,6 +54,8 @@ struct calltree {
 
 /* A zeroed calltree is an empty one. Each: 0 or -ENOMEM. */
 int calltree_enter(struct calltree *t, const struct activation *a);
+/* Likewise; its path is apart from the same path in another group, which is any number. 0 is that of all others. */
+int calltree_enter_in(struct calltree *t, const struct activation *a, uint32_t group);
 int calltree_resume(struct calltree *t, const struct activation *a);
 int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
 

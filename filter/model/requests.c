@@ -48,7 +48,7 @@ int requests_begin(struct requests *r, int32_t pid, uint64_t object, const struc
 	q = q ? q : map_add(&r->open, key, sizeof(*q));
 	if (!q || lose(r, q))
 		return -ENOMEM;
-	*q = (struct request){ .called = *called, .pid = pid, .number = ++r->begun, .begun_ns = ns };
+	*q = (struct request){ .called = *called, .pid = pid, .number = ++r->begun, .begun_ns = ns, .epoch = r->epoch };
 	return 0;
 }
 
@@ -57,6 +57,13 @@ struct request *requests_open(const struct requests *r, int32_t pid, uint64_t ob
 	struct request *q = map_get(&r->open, key_of(pid, object));
 
 	return q && q->begun_ns ? q : NULL;
+}
+
+const struct request *requests_current(const struct requests *r, struct request_ref of)
+{
+	while (of.at && of.at->number == of.number && !of.at->begun_ns)
+		of = of.at->outer; /* an older one, so this ends */
+	return of.at && of.at->number == of.number && of.at->epoch == r->epoch ? of.at : NULL;
 }
 
 /* Where it belongs among the slowest; REQUESTS_KEPT: it is none of them. */

@@ -31,6 +31,8 @@ struct request {
 	uint64_t task, span; /* on whose row it is shown, and as which span (sink.h); 0: on none */
 	int32_t tid;	     /* then, of the thread in which it began */
 	struct critical path;
+	struct request_ref outer; /* which was open where it began */
+	uint64_t epoch;		  /* of requests, then */
 };
 
 /* Of a name. */
@@ -54,6 +56,7 @@ struct requests {
 	/* The wanted one: of those of a name or trace id the slowest, with its path; NULL: none has ended. */
 	struct request *found;
 	uint64_t begun;
+	uint64_t epoch; /* counts gaps */
 };
 
 /* 0 or -ENOMEM. */
@@ -61,6 +64,18 @@ int requests_begin(struct requests *r, int32_t pid, uint64_t object, const struc
 
 /* The one that is open there; valid until the next one begins. NULL: there is none. */
 struct request *requests_open(const struct requests *r, int32_t pid, uint64_t object);
+
+/* Markers are missing: of those that are open, the end may not have been seen. */
+static inline void requests_lose(struct requests *r)
+{
+	r->epoch++;
+}
+
+/*
+ * What is worked for where this request began: that one, or the one around it if it has ended. NULL: none that is
+ * known to be open. Valid until the next one begins.
+ */
+const struct request *requests_current(const struct requests *r, struct request_ref of);
 
 /* It ends in this step; one that began before the trace is none. Likewise. */
 int requests_end(struct requests *r, int32_t pid, uint64_t object, uint64_t ns, const struct steps *steps,

@@ -13,7 +13,7 @@
 #include "code/code.h"
 #include "stalls.h"
 
-#define STEPS_KEPT (1u << 18) /* a power of two; some 27 MB */
+#define STEPS_KEPT (1u << 18) /* a power of two; some 31 MB */
 
 /* What a task or a request is called: by a line of the table, or Task- and a number. Zeroed: it has no name. */
 struct called {
@@ -26,6 +26,13 @@ struct called {
 /* Its name, of any length; "" if it has none. It may be in `text`. */
 const char *called_text(const struct called *c, char text[CALLED_TEXT]);
 
+/* A request (requests.h) that may have ended meanwhile: requests_current() knows. Zeroed: none. */
+struct request;
+struct request_ref {
+	struct request *at;
+	uint64_t number;
+};
+
 enum step_kind { STEP_THREAD, STEP_TASK, STEP_JOB };
 
 struct step {
@@ -35,12 +42,13 @@ struct step {
 	uint64_t task;	      /* and its number */
 	struct code *what;    /* a coroutine of a task (subjects.c), or the function of a job; NULL: not known */
 	uint64_t begun_ns;
-	uint64_t ready_ns;	  /* since when it could begin; 0: not known */
-	uint64_t ready_by;	  /* the step that let it; 0: none, or not known */
-	uint64_t before;	  /* the task's step before; 0: it is the first, or that is not known */
-	uint64_t suspended_ns;	  /* when that ended; 0: likewise */
-	const struct code *where; /* and in which coroutine it was suspended then; NULL: not known */
-	const struct code *by;	  /* and the program's own one that awaited that; NULL: none, or it is `where` */
+	uint64_t ready_ns;	    /* since when it could begin; 0: not known */
+	uint64_t ready_by;	    /* the step that let it; 0: none, or not known */
+	uint64_t before;	    /* the task's step before; 0: it is the first, or that is not known */
+	uint64_t suspended_ns;	    /* when that ended; 0: likewise */
+	const struct code *where;   /* and in which coroutine it was suspended then; NULL: not known */
+	const struct code *by;	    /* and the program's own one that awaited that; NULL: none, or it is `where` */
+	struct request_ref request; /* that it works for: the one that began last */
 };
 
 /* Zeroed: none. */

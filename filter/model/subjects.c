@@ -55,6 +55,29 @@ const struct step *subject_task(const struct thread *t, const struct profile *p)
 	return task_of_step(working(&t->doing), p);
 }
 
+/* Where it is kept for which request the thread works. */
+static const struct request_ref *request_in(const struct thread *t, const struct profile *p)
+{
+	const struct step *s = steps_get(&p->steps, working(&t->doing));
+
+	return s ? &s->request : &t->doing.request;
+}
+
+const struct request *subject_request(const struct thread *t, const struct profile *p)
+{
+	return requests_current(&p->requests, *request_in(t, p));
+}
+
+void subject_switches(struct thread *t, struct profile *p)
+{
+	struct step *s = steps_get(&p->steps, working(&t->doing));
+
+	if (!s)
+		t->doing.request = (struct request_ref){ 0 };
+	else if (s->kind == STEP_JOB)
+		s->request = t->doing.request;
+}
+
 struct code *subject_what(const struct thread *t, const struct profile *p)
 {
 	const struct step *s = steps_get(&p->steps, working(&t->doing));
@@ -128,8 +151,11 @@ static int mark_wait(const struct step *s, uint64_t since, const struct subscrib
 	return err ?: mark(s, CRITICAL_READY, s->what, ready, s->begun_ns, to);
 }
 
-static struct step step_of(const struct thread *t, const struct async_task *task, struct code *what, uint64_t ns)
+static struct step step_of(const struct thread *t, const struct async_task *task, struct code *what, uint64_t ns,
+			   const struct profile *p)
 {
+	const struct step *before = steps_get(&p->steps, task->step);
+
 	return (struct step){
 		.kind = STEP_TASK,
 		.pid = t->pid,
@@ -144,6 +170,7 @@ static struct step step_of(const struct thread *t, const struct async_task *task
 		.suspended_ns = task->suspended_ns,
 		.where = task->where,
 		.by = task->awaited_by,
+		.request = before ? before->request : task->request,
 	};
 }
 
@@ -151,7 +178,7 @@ static int run_task(struct thread *t, struct frame *f, struct async_task *task, 
 		    const struct subscribers *to)
 {
 	struct profile *p = to->profile;
-	const struct step step = step_of(t, task, f->a.code, ns);
+	const struct step step = step_of(t, task, f->a.code, ns, p);
 	int err;
 
 	task->around = working(&t->doing);
@@ -210,6 +237,7 @@ static int tell_task(struct thread *t, const struct sample *s, enum subject what
 		task.by = current_task(t, p);
 		task.ready_ns = s->time;
 		task.ready_by = current_step(t, p);
+		task.request = *request_in(t, p);
 	}
 	err = async_tasks_tell(&p->tasks, &task, address);
 	if (o && !o->task) /* it has begun before it was told */
@@ -260,7 +288,8 @@ static int make_job(struct thread *t, const struct sample *s, uint64_t address, 
 	if (!j)
 		return -ENOMEM;
 	*j = (struct job){ .ready_ns = s->time + t->doing.due_ns,
-			   .ready_by = t->doing.due_ns ? 0 : current_step(t, p) };
+			   .ready_by = t->doing.due_ns ? 0 : current_step(t, p),
+			   .request = *request_in(t, p) };
 	t->doing.due_ns = 0;
 	return j->ready_by || j->ready_ns > s->time ? 0 : -ENOMEM;
 }
@@ -299,6 +328,7 @@ static int begin_job(struct thread *t, const struct sample *s, uint64_t address,
 		return -ENOMEM;
 	step.ready_ns = j->ready_ns;
 	step.ready_by = j->ready_by;
+	step.request = j->request;
 	j->ready_ns = j->ready_by = 0;
 	t->doing.task_unseen = false;
 	if (!seen) {
@@ -411,12 +441,19 @@ static void take_piece(struct doing *d, uint64_t payload)
 
 static int begin_request(struct thread *t, uint64_t object, uint64_t ns, struct profile *p)
 {
-	int err = requests_begin(&p->requests, t->pid, object, &t->doing.called, ns);
+	struct step *s = steps_get(&p->steps, working(&t->doing));
+	struct request_ref *in = s ? &s->request : &t->doing.request, outer = *in;
+	struct request *q;
 
-	if (!err && t->doing.pieces == PIECES)
-		requests_open(&p->requests, t->pid, object)->traced = t->doing.traced;
+	if (requests_begin(&p->requests, t->pid, object, &t->doing.called, ns))
+		return -ENOMEM;
+	q = requests_open(&p->requests, t->pid, object);
+	q->outer = outer;
+	*in = (struct request_ref){ q, q->number };
+	if (t->doing.pieces == PIECES)
+		q->traced = t->doing.traced;
 	t->doing.pieces = 0;
-	return err;
+	return 0;
 }
 
 static int take_request(struct thread *t, const struct sample *s, enum subject what, uint64_t object, struct profile *p)
@@ -441,7 +478,7 @@ static const struct code *awaited_by(const struct doing *d, const struct codes *
 /* The task works from here on; its own coroutine is left out. */
 static int begin_hidden(struct thread *t, struct async_task *task, uint64_t address, uint64_t ns, struct profile *p)
 {
-	const struct step step = step_of(t, task, NULL, ns);
+	const struct step step = step_of(t, task, NULL, ns, p);
 	uint64_t number = steps_add(&p->steps, &step);
 
 	if (!number)

@@ -22,14 +22,15 @@ struct doing {
 	uint64_t own;	 /* the thread's own; 0: nobody has asked for it yet */
 	uint64_t unseen; /* instead of `step`: of functions that are left out, until the next word says else; 0: none */
 	uint64_t around; /* the one in which that began: what began after it is inside */
-	bool task_unseen;     /* what runs a task's steps is left out: what it does after one is for the task */
-	uint64_t due_ns;      /* of the timer that is made next; 0: it is none */
-	struct called called; /* by the last NAME word */
-	struct traced traced; /* of the request that begins next, */
-	unsigned int pieces;  /* so much of it */
-	uint64_t beginning;   /* address of the coroutine that begins next, of a task; 0: none */
-	uint64_t stepping;    /* likewise of the task whose step has begun, until something of generators runs; */
-	uint32_t step_depth;  /* then there were so many activations */
+	bool task_unseen;	    /* what runs a task's steps is left out: what it does after one is for the task */
+	uint64_t due_ns;	    /* of the timer that is made next; 0: it is none */
+	struct called called;	    /* by the last NAME word */
+	struct traced traced;	    /* of the request that begins next, */
+	unsigned int pieces;	    /* so much of it */
+	struct request_ref request; /* that it works for where it works in no step but its own */
+	uint64_t beginning;	    /* address of the coroutine that begins next, of a task; 0: none */
+	uint64_t stepping;	    /* likewise of the task whose step has begun, until something of generators runs; */
+	uint32_t step_depth;	    /* then there were so many activations */
 	struct last_yield {
 		uint64_t address, serial; /* of what has just yielded (objects.h); 0: nothing has */
 	} last;
@@ -56,6 +57,12 @@ int subject_thrown(struct thread *t, uint64_t address, uint64_t ns, struct profi
 
 /* A step of the task that the thread works for: also if its work has been handed on. NULL: none. */
 const struct step *subject_task(const struct thread *t, const struct profile *p);
+
+/* The request that the thread works for: also in what was handed on. NULL: none that is known. */
+const struct request *subject_request(const struct thread *t, const struct profile *p);
+
+/* Another greenlet runs: it may work for another request, unless a task does. */
+void subject_switches(struct thread *t, struct profile *p);
 
 /* What the step is called that the thread works in. NULL: not known yet, or it is none of a task or job. */
 struct code *subject_what(const struct thread *t, const struct profile *p);

@@ -51,6 +51,7 @@ static int bring_back(struct thread *t, struct greenlet *g, const struct sample 
 	if (g->step) /* else it works for whoever switched to it */
 		t->doing.step = g->step;
 	g->step = 0;
+	subject_switches(t, to->profile);
 	if (!st->nframes)
 		return 0;
 	thread_end_outside(t, s->time, s->cycles, to->profile);

@@ -78,6 +78,7 @@ int thread_gap(struct thread *t, const struct sample *s, const struct subscriber
 	t->doing.beginning = t->doing.unnamed = t->doing.stepping = t->doing.last.address = 0;
 	t->doing.hidden = t->doing.step = t->doing.unseen = t->doing.awaited = 0;
 	t->doing.pieces = 0;
+	requests_lose(&to->profile->requests);
 	t->charged.instr = NULL;
 	err = err ?: thread_lose_spans(t, to) ?: thread_lose_wholes(t, to);
 	return err ? err : report_gap(s, to);
@@ -114,6 +115,7 @@ int thread_restart(struct thread *t, const struct sample *s, const struct subscr
 	charge_last(&t->charged, t->last_ns, t->last_cycles, to->profile);
 	err = thread_close_all(t, LEAVE_END, to) ?: thread_lose_spans(t, to);
 	label_data_forget(&t->data);
+	requests_lose(&to->profile->requests);
 	objects_lose(t->objects);
 	thread_lose_greenlets(t);
 	thread_end_outside(t, t->last_ns, t->last_cycles, to->profile);

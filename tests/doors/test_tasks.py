@@ -10,8 +10,12 @@ import itertools
 import json
 import os
 import re
+import sys
 
 import recording
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden"))
+import otlp_profile  # noqa: E402
 
 COMMON = """
 import asyncio, contextvars, functools, json, random, sys, threading, time
@@ -1435,6 +1439,15 @@ json.dump([], open(sys.argv[2], "w"))
 """
 
 
+def check_links(folder, wanted):
+    """The profile's samples of what each handler did since its span began are linked to that: sleep(), and what follows."""
+    file = os.path.join(folder, "otlp")
+    recording.report(os.path.join(folder, "rec"), f"otlp={file}")
+    found = otlp_profile.linked(file)
+    wrong = [each for each in found.values() if each["calls"]["sleep"] != 1 or not each["wall"]["handler"] or each["calls"]["handler"]]
+    return [f"{found}"] if found.keys() != set(wanted.values()) or wrong else []
+
+
 def test_telemetry(python, folder):
     """Spans of OpenTelemetry that begin in this process are requests, with its numbers if it has any."""
     package = os.path.join(folder, "opentelemetry", "sdk", "trace")
@@ -1450,6 +1463,9 @@ def test_telemetry(python, folder):
     wanted = {"GET /1": (f"{2 ** 127 + 1:032x}", f"{2 ** 63 + 1:016x}"), "GET /3": (f"{3:032x}", f"{3:016x}")}
     if numbers != {name: wanted.get(name, (None, None)) for name in found}:
         return [str(numbers)]
+    problems = check_links(folder, wanted)
+    if problems:
+        return problems
     asked = recording.report(os.path.join(folder, "rec"), f"request={wanted['GET /1'][0]}", "console=always")
     if f"GET /1\ntrace id {wanted['GET /1'][0]}\n" not in asked:
         return [asked]

@@ -51,7 +51,7 @@ def function(rows, location):
 
 
 def load(path):
-    """(rows of the dictionary, [(attributes of the resource and the scope, {type: samples})]); a sample is (locations, thread, value)."""
+    """(rows of the dictionary, [(attributes of the resource and the scope, {type: samples})]); a sample is (locations, thread, value, link)."""
     with open(path, "rb") as file:
         data = file.read()
     top = message(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
@@ -79,7 +79,7 @@ def resource(rows, stacks, fields):
         name, unit = (below(one(kind, field), rows["texts"]) for field in (1, 2))
         assert unit == ("count" if name == "calls" else "nanoseconds") and name not in found, (name, unit)
         found[name] = [sample(rows, stacks, message(each)) for each in profile[2]]
-        same = {(tuple(path), thread) for path, thread, _ in found[name]}
+        same = {(tuple(path), thread, link) for path, thread, _, link in found[name]}
         assert len(same) == len(found[name]), f"{name}: samples that could be one"
     return about, found
 
@@ -89,7 +89,21 @@ def sample(rows, stacks, fields):
     thread, = varints(one(fields, 2))
     attribute = message(below(thread, rows["attributes"]))
     assert rows["texts"][one(attribute, 1)] == "thread.name" and value, (attribute, value)
-    return below(one(fields, 1), stacks), one(message(one(attribute, 2)), 1).decode(), value
+    return below(one(fields, 1), stacks), one(message(one(attribute, 2)), 1).decode(), value, below(one(fields, 3), rows["links"])
+
+
+def linked(path):
+    """{(trace id, span id): {type: {name: value}}}: of the samples that are linked to a span."""
+    rows, resources = load(path)
+    names = [None, *(function(rows, location)[1] for location in range(1, len(rows["locations"])))]
+    found = {}
+    for _, profiles in resources:
+        for kind, samples in profiles.items():
+            for stack, _, value, link in samples:
+                if link:
+                    ids = tuple(one(message(link), field, b"").hex() for field in (1, 2))
+                    found.setdefault(ids, {}).setdefault(kind, collections.Counter())[names[stack[0]]] += value
+    return found
 
 
 def costs(path):
@@ -100,7 +114,7 @@ def costs(path):
     for _, profiles in resources:
         assert profiles.keys() in (COSTS.keys(), {"wall", "calls"}), profiles.keys()
         for kind, samples in profiles.items():
-            for stack, _, value in samples:
+            for stack, _, value, _ in samples:
                 found.setdefault(COSTS[kind], collections.Counter())[names[stack[0]]] += value
             found.setdefault(COSTS[kind], collections.Counter())
     return found
@@ -109,4 +123,5 @@ def costs(path):
 def losses(path):
     """Of the first resource: they are the recording's."""
     _, resources = load(path)
-    return {key.removeprefix("ocular.losses."): n for key, n in resources[0][0][1].items()} if resources else {}
+    about = resources[0][0][1] if resources else {}
+    return {key.removeprefix("ocular.losses."): n for key, n in about.items() if key.startswith("ocular.losses.")}

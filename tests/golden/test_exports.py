@@ -217,6 +217,79 @@ def check_longest(folder):
     return [] if sum(size == bridge for size in sizes) >= 9000 else [f"{len(sizes)} sections"]
 
 
+# What a span of OpenTelemetry's is: words of KIND_SUBJECT (13; helper-ext/shared/marker.h), its numbers in pieces first.
+NAME, BEGUN, ENDED, PIECE = 1 << 43, 9 << 43, 10 << 43, 22 << 43
+TRACES = [(0x4bf92f3577b34da6a3ce929d0e0e4736, 0x00f067aa0ba902b7), (0x4bf92f3577b34da6a3ce929d0e0e4736, 0x00f067aa0ba902b8)]
+
+
+def write_spans(path, lost=False, spans=None):
+    """main() calls leaf(): before, in a span, in one inside it, in the first again, afterwards; 1, 2, 4, 8, 16 ns. Then in `spans`."""
+    time, lines = 1000, ["# ocular events 1"]
+
+    def add(event, name="", payload="", ns=100):
+        nonlocal time
+        time += ns
+        place = ("/src/app.py", name, "1", "0", "") if event.startswith("PY_") else ("", "", "", "13", str(payload))
+        lines.append("\t".join((str(time), "10", "10", event, *place)))
+
+    def begin(number, ids):
+        for n in range(6):
+            add("EXTENSION", payload=PIECE | n << 32 | (ids[0] << 64 | ids[1]) >> 160 - 32 * n & 0xffffffff)
+        for payload in (NAME | 2, BEGUN | number):
+            add("EXTENSION", payload=payload)
+
+    def leaf(ns):
+        add("PY_START", "leaf")
+        add("PY_RETURN", "leaf", ns=ns)
+
+    add("PY_START", "main")
+    leaf(1)
+    begin(100, TRACES[0])
+    leaf(2)
+    if lost:
+        time += 100
+        lines.append(f"{time}\t10\t10\tGAP\t\t\t\t3\t")
+        add("PY_START", "main")
+    begin(101, TRACES[1])
+    leaf(4)
+    add("EXTENSION", payload=ENDED | 101)
+    leaf(8)
+    add("EXTENSION", payload=ENDED | 100)
+    leaf(16)
+    for n in range(spans or 0):
+        begin(102, (1, 1 + n))
+        leaf(32)
+        add("EXTENSION", payload=ENDED | 102)
+    add("PY_RETURN", "main")
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def linked(folder, **kw):
+    """([ns of leaf() that are linked to each of TRACES], how many spans are linked, attributes of the scope); and sums are the summary's."""
+    events = os.path.join(folder, "spans.txt")
+    write_spans(events, **kw)
+    problems = check(folder, events, os.path.join(HERE, "telemetry"))
+    assert not problems, problems
+    found = otlp_profile.linked(os.path.join(folder, "otlp"))
+    ids = [(f"{trace:032x}", f"{span:016x}") for trace, span in TRACES]
+    assert all(each["wall"].keys() == {"leaf"} for each in found.values()), found
+    return [found[each]["wall"]["leaf"] for each in ids], len(found), otlp_profile.load(os.path.join(folder, "otlp"))[1][0][0][1]
+
+
+def check_links(folder):
+    """What begins while a span is open is linked to it: to the innermost one. After a gap it is not known what is open."""
+    problems, limit = [], 4096
+    for kw, wanted in (({}, [2 + 8, 4]), ({"lost": True}, [2, 4])):
+        ns, n, about = linked(folder, **kw)
+        if (ns, n) != (wanted, 2) or "ocular.unlinked_calls" in about:
+            problems.append(f"{kw}: {ns}, {n} spans, {about}")
+    ns, n, about = linked(folder, spans=limit)  # two more than there are links
+    if n != limit or about.get("ocular.unlinked_calls") != 2:
+        problems.append(f"{n} spans are linked, {about}")
+    return problems
+
+
 def main():
     with recording.scratch() as folder, Plan() as plan:
         for events in sorted(glob.glob(os.path.join(HERE, "*", "events.txt"))):
@@ -225,6 +298,7 @@ def main():
             more = open(args, encoding="utf-8").read().split() if os.path.exists(args) else []
             codes = case if glob.glob(os.path.join(case, "codes-*.jsonl")) else None
             plan.case(os.path.basename(case), check, folder, events, codes, more)
+        plan.case("links to OpenTelemetry's spans", check_links, folder)
         plan.case("sections of a log at the end of the buffer", check_longest, folder)
         large = os.path.join(folder, "large.txt")
         write_large(large)
