@@ -14,9 +14,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "shared/marker.h"
 #include "base/cold.h"
+
+/* So that the first numbers, of one chunk, find room at once. */
+#define NUMBERS_AHEAD 256u
 
 void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, const struct quick_feed *quick, void *to)
 {
@@ -123,6 +127,37 @@ static void forget(struct word_stream *l)
 	l->object = 0;
 }
 
+/* Room for the number, and for as many again as there are: they come in order. */
+static int numbers_grow(struct numbers *n, uint32_t number)
+{
+	uint32_t size = number + NUMBERS_AHEAD < 2 * n->n ? 2 * n->n : number + NUMBERS_AHEAD;
+	uint64_t *words;
+
+	size = size < MARKER_NUMBER_MAX ? size : MARKER_NUMBER_MAX + 1;
+	words = calloc(size, sizeof(*words));
+	if (!words)
+		return -ENOMEM;
+	if (n->n)
+		memcpy(words, n->words, n->n * sizeof(*words));
+	free(n->words);
+	*n = (struct numbers){ words, size };
+	return 0;
+}
+
+static int numbers_put(struct numbers *n, uint32_t number, uint64_t word)
+{
+	if (number >= n->n && numbers_grow(n, number))
+		return -ENOMEM;
+	n->words[number] = word & ~((uint64_t)MARKER_SEQ_MASK << MARKER_SEQ_SHIFT);
+	return 0;
+}
+
+static void numbers_free(struct numbers *n)
+{
+	free(n->words);
+	*n = (struct numbers){ 0 };
+}
+
 /* An event word with a WIDE prefix takes no number. */
 static int take_prefixes(struct decoder *d, struct word_stream *l, const struct word *w, int64_t *offset,
 			 int64_t *target, uint64_t *more)
@@ -137,7 +172,7 @@ static int take_prefixes(struct decoder *d, struct word_stream *l, const struct 
 		*target = marker_wide_dest(l->wide);
 	}
 	forget_prefixes(l);
-	return number && map_put(&l->numbers, number, (void *)(uintptr_t)w->bits) ? no_memory(d) : 0;
+	return number && numbers_put(&l->numbers, number, w->bits) ? no_memory(d) : 0;
 }
 
 static int feed_event(struct decoder *d, struct word_stream *l, const struct word *w)
@@ -199,10 +234,16 @@ static int feed_kind(struct decoder *d, const struct word_stream *l, const struc
 	return d->feed(d->to, &d->made);
 }
 
-/* Other kinds than these are passed on and counted. The process did not write its CPU words and samples. */
+/* Such words the recorder writes, not the process. */
+static bool is_added(enum marker_kind kind)
+{
+	return kind == KIND_CPU || kind == KIND_NATIVE || kind == KIND_NUMBER;
+}
+
+/* Other kinds than these are passed on and counted. */
 static int feed_extension(struct decoder *d, struct word_stream *l, const struct word *w)
 {
-	l->process->added += marker_kind(w->bits) == KIND_CPU || marker_kind(w->bits) == KIND_NATIVE;
+	l->process->added += is_added(marker_kind(w->bits));
 	switch (marker_kind(w->bits)) {
 	case KIND_C_CALL:
 		if (marker_c_caller(w->bits) && marker_c_callee(w->bits))
@@ -316,8 +357,7 @@ static int accept_restart(struct decoder *d, struct word_stream *l, const struct
 	int err = feed_bare(d, l, w, SAMPLE_RESTART, 1);
 
 	forget(l);
-	map_free(&l->numbers);
-	l->numbers = (struct map){ 0 };
+	numbers_free(&l->numbers);
 	return err ? err : accept(d, l, w);
 }
 
@@ -417,11 +457,8 @@ static uint64_t whole_word(const struct word_stream *l, uint64_t bits)
 
 	if (l->version < MARKER_EXTENSIONS || !marker_is_numbered(numbered))
 		return bits;
-	event = (uintptr_t)map_get(&l->numbers, marker_number(numbered));
-	if (!event)
-		return numbered;
-	return (event & ~((uint64_t)MARKER_SEQ_MASK << MARKER_SEQ_SHIFT)) | (uint64_t)marker_seq(numbered)
-										    << MARKER_SEQ_SHIFT;
+	event = numbers_word(&l->numbers, marker_number(numbered), marker_seq(numbered));
+	return marker_op(event) ? event : numbered;
 }
 
 /* By value: the caller's word need not lie in memory for this uncommon case. */
@@ -441,19 +478,20 @@ static COLD int decode_other(struct decoder *d, struct word_stream *l, struct wo
 static inline __attribute__((always_inline)) int decode_one(struct decoder *d, struct word_stream *l,
 							    const struct word *w)
 {
-	int64_t offset = marker_offset(w->bits);
+	uint64_t bits = l ? word_whole(&l->numbers, w->bits) : 0;
+	int64_t offset = marker_offset(bits);
 	struct code *code;
 
-	if (!l || !word_is_plain(l, w->bits))
+	if (!l || !word_is_plain(l, bits))
 		return decode_other(d, l, *w);
-	code = codes_own(l->process, marker_code(w->bits));
+	code = codes_own(l->process, marker_code(bits));
 	if (!code) /* of a parent, not written yet, or no code at all */
 		return decode_other(d, l, *w);
 	d->words++;
 	l->process->received++;
 	l->next = (l->next + 1) & MARKER_SEQ_MASK;
-	return feed_code(d, l, w, marker_op(w->bits), code, offset, offset + marker_dist(w->bits),
-			 object_of(l, marker_op(w->bits)));
+	return feed_code(d, l, w, marker_op(bits), code, offset, offset + marker_dist(bits),
+			 object_of(l, marker_op(bits)));
 }
 
 int decode_word(struct decoder *d, const struct word *w)
@@ -539,7 +577,7 @@ int decode_finish(struct decoder *d)
 void decode_free(struct decoder *d)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&d->streams, s));) {
-		map_free(&((struct word_stream *)s->value)->numbers);
+		numbers_free(&((struct word_stream *)s->value)->numbers);
 		free(s->value);
 	}
 	map_free(&d->streams);

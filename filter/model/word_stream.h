@@ -9,6 +9,12 @@
 #include "decode.h"
 #include "shared/marker.h"
 
+/* Event words by their numbers, without seq; 0: not known. Numbers are given from 1 on, so an array has few holes. */
+struct numbers {
+	uint64_t *words;
+	uint32_t n; /* of them: up to MARKER_NUMBER_MAX + 1 */
+};
+
 struct word_stream {
 	struct process *process;
 	uint32_t interpreter;
@@ -21,16 +27,31 @@ struct word_stream {
 		};
 		uint32_t state; /* all four, to test at once */
 	};
-	bool greeted;	    /* there was a HELLO */
-	uint8_t version;    /* of the markers: from the HELLO; until then from the code table */
-	uint8_t next;	    /* sequence number of the next word */
-	uint64_t wide;	    /* the word, 0: none */
-	uint32_t callee;    /* what the next CALL calls, 0: not known */
-	uint64_t object;    /* what PY_RESUME, PY_YIELD and PY_THROW are about from here on, 0: not known */
-	uint32_t number;    /* for the next event word, 0: none */
-	struct map numbers; /* -> the event word with that number, as a pointer */
+	bool greeted;	 /* there was a HELLO */
+	uint8_t version; /* of the markers: from the HELLO; until then from the code table */
+	uint8_t next;	 /* sequence number of the next word */
+	uint64_t wide;	 /* the word, 0: none */
+	uint32_t callee; /* what the next CALL calls, 0: not known */
+	uint64_t object; /* what PY_RESUME, PY_YIELD and PY_THROW are about from here on, 0: not known */
+	uint32_t number; /* for the next event word, 0: none */
+	struct numbers numbers;
 	struct word held;
 };
+
+/* What a 32-bit or NUMBERED word stands for; op 0: it is not known. Before version 2 there are no numbers. */
+static inline uint64_t numbers_word(const struct numbers *n, uint32_t number, uint64_t seq)
+{
+	return number < n->n ? n->words[number] | seq << MARKER_SEQ_SHIFT : 0;
+}
+
+/* The event word of 32 bits, if they are ours; op 0: it is not known; any other word as it is. */
+static inline uint64_t word_whole(const struct numbers *n, uint64_t bits)
+{
+	/* Of other software's it is larger than any number. */
+	uint32_t number = ((uint32_t)bits ^ MARKER_SHORT << MARKER_SHORT_SHIFT) & ((1u << MARKER_SHORT_SEQ_SHIFT) - 1);
+
+	return bits >> 32 ? bits : numbers_word(n, number, bits >> MARKER_SHORT_SEQ_SHIFT);
+}
 
 /* Nothing is pending: an event that continues the sequence is just that. */
 static inline bool word_stream_is_plain(const struct word_stream *l)
@@ -109,6 +130,7 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 								    int (*take)(void *, const struct code_event *))
 {
 	const struct process *process = l->process;
+	const struct numbers numbers = l->numbers;
 	struct word_part p = *part;
 	uint32_t next = l->next;
 	int err = 0;
@@ -116,7 +138,7 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 	if (!word_stream_is_plain(l))
 		return 0;
 	for (; p.at < p.end; p.at++, next = (next + 1) & MARKER_SEQ_MASK) {
-		uint64_t bits = p.w->bits[p.at];
+		uint64_t bits = word_whole(&numbers, p.w->bits[p.at]);
 		struct code_event e = { 0 };
 
 		if (marker_seq(bits) != next)

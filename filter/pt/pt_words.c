@@ -15,7 +15,7 @@ INLINE bool is_ptw(const uint8_t *p)
 	uint16_t head;
 
 	memcpy(&head, p, sizeof(head));
-	return head == 0x3202; /* 02 32 */
+	return (head & ~0x2000) == 0x1202; /* 02 32, or with 4 bytes 02 12 */
 }
 
 /* What is before a PTW, in bytes: none, or a CYC in one byte. -1: something else. */
@@ -26,7 +26,7 @@ static int other_size(const uint8_t *p)
 	return (*p & 7) == 3 && is_ptw(p + 1) ? 1 : -1;
 }
 
-/* A CYC of two bytes, as nearly all are, is seen with its PTW at once. */
+/* A CYC of two bytes, as nearly all are, is seen with its PTW, of 8 bytes or of 4, at once. */
 INLINE uint32_t read_bytes(const uint8_t *p)
 {
 	uint32_t bytes;
@@ -34,9 +34,20 @@ INLINE uint32_t read_bytes(const uint8_t *p)
 	memcpy(&bytes, p, sizeof(bytes));
 	return bytes;
 }
+INLINE uint64_t read_word(const uint8_t *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
 INLINE bool is_usual(uint32_t bytes)
 {
 	return (bytes & 0xffff0107) == 0x32020007;
+}
+INLINE bool is_usual_short(uint32_t bytes)
+{
+	return (bytes & 0xffff0107) == 0x12020007;
 }
 INLINE uint64_t usual_cycles(uint32_t bytes)
 {
@@ -95,12 +106,14 @@ INLINE struct state take_all(const struct pt_walk *w, struct state s, uint64_t m
 		uint32_t bytes = read_bytes(s.p);
 		uint64_t cycles = usual_cycles(bytes);
 		int64_t size = 2;
+		bool is_short = is_usual_short(bytes);
 
-		if (!is_usual(bytes)) {
+		if (!is_short && !is_usual(bytes)) {
 			size = other_size(s.p);
 			if (size < 0)
 				break;
 			cycles = *s.p >> 3;
+			is_short = s.p[size + 1] == 0x12;
 		}
 		if (size) {
 			if (cycles > most - s.cycles)
@@ -108,10 +121,10 @@ INLINE struct state take_all(const struct pt_walk *w, struct state s, uint64_t m
 			s.cycles += cycles;
 			s.now = time_at(&line, one, s.cycles);
 		}
-		memcpy(&to->bits[s.n], s.p + size + 2, sizeof(to->bits[s.n]));
+		to->bits[s.n] = is_short ? read_bytes(s.p + size + 2) : read_word(s.p + size + 2);
 		to->ns[s.n] = tsc_factor_ns(&factor, s.now);
 		to->cycles[s.n] = thread + s.cycles;
-		s.p += size + 10;
+		s.p += size + (is_short ? 6 : 10);
 	}
 	return s;
 }

@@ -16,10 +16,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PTFRAME_RATIO	   1u		      /* arbitrary, as long as CBR and AUXTRACE_INFO agree */
-#define PTFRAME_CYC_MAX	   ((1ull << 56) - 1) /* limit of TSC packets; libipt reads 61 bits */
-#define PTFRAME_PSB_MAX	   64u		      /* 16 PSB + 9 CYC + 8 TSC + 4 CBR + 2 PSBEND, rounded up */
-#define PTFRAME_MARKER_MAX 19u		      /* 9 CYC + 10 PTW */
+#define PTFRAME_RATIO	      1u		 /* arbitrary, as long as CBR and AUXTRACE_INFO agree */
+#define PTFRAME_CYC_MAX	      ((1ull << 56) - 1) /* limit of TSC packets; libipt reads 61 bits */
+#define PTFRAME_PSB_MAX	      64u		 /* 16 PSB + 9 CYC + 8 TSC + 4 CBR + 2 PSBEND, rounded up */
+#define PTFRAME_MARKER_MAX    19u		 /* 9 CYC + 10 PTW */
+#define PTFRAME_SAME_TIME_MAX 11u		 /* the same with no cycles */
 
 /*
  * Writes PSB+ at p, which has room for PTFRAME_PSB_MAX bytes. cycles: since the last CYC packet.
@@ -44,6 +45,15 @@ static inline uint8_t *ptframe_ptw(uint8_t *p, uint64_t word)
 {
 	p[0] = 0x02;
 	p[1] = 0x32;
+	memcpy(p + 2, &word, sizeof(word));
+	return p + 2 + sizeof(word);
+}
+
+/* PTW with 4 bytes, likewise. */
+static inline uint8_t *ptframe_ptw_short(uint8_t *p, uint32_t word)
+{
+	p[0] = 0x02;
+	p[1] = 0x12;
 	memcpy(p + 2, &word, sizeof(word));
 	return p + 2 + sizeof(word);
 }

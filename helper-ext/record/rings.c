@@ -96,6 +96,7 @@ int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
 		return n;
 	}
 	r->nrecords = n;
+	stream_init(&r->stream);
 	r->origin = r->shared->first;
 	r->prepared = false;
 	r->switches = (struct switches){ 0 };

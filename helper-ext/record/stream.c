@@ -10,6 +10,7 @@ void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t
 	s->tid = tid;
 	s->clock = s->words = s->written = s->reference = s->cpu = 0;
 	s->markers = s->added = s->used = 0;
+	s->wide = false;
 	perfdata_comm(&out->file, pid, tid, comm);
 }
 
@@ -17,6 +18,17 @@ static void add(struct stream *s, uint64_t tsc, uint64_t word)
 {
 	stream_append(s, tsc, word);
 	s->added++;
+}
+
+void stream_append_other(struct stream *s, uint64_t tsc, uint64_t word)
+{
+	bool event = marker_is_event(word);
+	uint32_t number = event && !s->wide ? numbers_meet(&s->numbers, numbers_slot(&s->numbers, word), word) : 0;
+
+	s->wide = (s->wide && !event) || marker_op(word) == OP_WIDE;
+	if (number)
+		add(s, tsc, marker_extension(0, KIND_NUMBER, number));
+	stream_append(s, tsc, word);
 }
 
 void stream_begin(struct stream *s, uint64_t tsc)
@@ -33,6 +45,7 @@ void stream_begin(struct stream *s, uint64_t tsc)
 		s->out->file.error = size;
 	else
 		s->used = size;
+	numbers_begin(&s->numbers);
 	if (s->cpu)
 		add(s, tsc, s->cpu);
 }

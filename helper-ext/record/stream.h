@@ -8,13 +8,18 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "shared/marker.h"
+#include "numbers.h"
 #include "perfdata.h"
 #include "ptframe.h"
 
 #define STREAM_CHUNK (256u << 10)
+
+/* What a marker takes at most: itself, and a NUMBER before it, which has the cycles that went by. */
+#define STREAM_MARKER_MAX (PTFRAME_MARKER_MAX + PTFRAME_SAME_TIME_MAX)
 
 /* What all streams of a recording share. */
 struct trace_out {
@@ -23,10 +28,10 @@ struct trace_out {
 	uint32_t threads;   /* seen */
 	uint64_t before;    /* bytes of files before this one */
 	uint64_t markers;   /* written */
-	uint64_t added;	    /* of these, CPU words and samples: the threads did not write them */
+	uint64_t added;	    /* of these, CPU words, samples and NUMBERs: the threads did not write them */
 	uint64_t lost;	    /* dropped by the traced threads, as they report */
 	uint64_t discarded; /* not written, because the file has an error: by the recorder or, later, by the threads */
-	uint64_t discarded_added; /* of these, CPU words and samples */
+	uint64_t discarded_added; /* of these, the recorder's own words */
 };
 
 struct stream {
@@ -38,10 +43,18 @@ struct stream {
 	uint64_t reference; /* clock at the beginning of the chunk */
 	uint64_t cpu;	    /* the last CPU word; 0: not known. A later chunk begins with it: it may become the first */
 	uint32_t markers;   /* in the chunk */
-	uint32_t added;	    /* of these, CPU words and samples */
+	uint32_t added;	    /* of these, the recorder's own words */
 	uint32_t used;	    /* bytes of the chunk */
+	bool wide;	    /* the next event word belongs to a WIDE: no number stands for it */
+	struct numbers numbers;
 	uint8_t chunk[STREAM_CHUNK];
 };
+
+/* Before the first stream_open(). Numbers go on from one stream to the next. */
+static inline void stream_init(struct stream *s)
+{
+	numbers_init(&s->numbers);
+}
 
 /*
  * Opens a stream for a thread and tells perf the thread's name. Errors of the file are in out->file.error; the stream
@@ -71,9 +84,10 @@ static inline uint32_t stream_room(const struct stream *s)
 {
 	uint32_t used = s->used ? s->used : PTFRAME_PSB_MAX + PTFRAME_MARKER_MAX;
 
-	return (STREAM_CHUNK - 8 - used) / PTFRAME_MARKER_MAX;
+	return (STREAM_CHUNK - 8 - used) / STREAM_MARKER_MAX;
 }
 
+/* A word in full. */
 static inline void stream_append(struct stream *s, uint64_t tsc, uint64_t word)
 {
 	word |= marker_head(0, s->words++);
@@ -81,12 +95,30 @@ static inline void stream_append(struct stream *s, uint64_t tsc, uint64_t word)
 	s->markers++;
 }
 
+/* An event word by its number. */
+static inline void stream_append_short(struct stream *s, uint64_t tsc, uint32_t number)
+{
+	uint8_t *p = ptframe_cyc(s->chunk + s->used, stream_advance(s, tsc));
+
+	s->used = ptframe_ptw_short(p, marker_short_of(s->words++, number)) - s->chunk;
+	s->markers++;
+}
+
+/* Any other word than an event that has a number. */
+void stream_append_other(struct stream *s, uint64_t tsc, uint64_t word);
+
 /* Appends a marker, whose seq is still 0 (docs/marker.md); there must be room. */
 static inline void stream_put(struct stream *s, uint64_t tsc, uint64_t word)
 {
+	const struct numbered *slot;
+
 	if (!s->used)
 		stream_begin(s, tsc);
-	stream_append(s, tsc, word);
+	slot = numbers_slot(&s->numbers, word);
+	if (numbers_knows(&s->numbers, slot, word) && !s->wide)
+		stream_append_short(s, tsc, slot->number);
+	else
+		stream_append_other(s, tsc, word);
 }
 
 /* Writes the chunk, if there is one. */

@@ -333,11 +333,15 @@ static inline uint32_t marker_number(uint64_t word)
 	return word & MARKER_NUMBER_MAX;
 }
 
-/* The 32 bits of a NUMBERED word in a trace, and back. */
+/* The 32 bits of a NUMBERED word in a trace, with the low 7 bits of any count; and back. */
+static inline uint32_t marker_short_of(uint64_t seq, uint32_t number)
+{
+	return (uint32_t)seq << MARKER_SHORT_SEQ_SHIFT | MARKER_SHORT << MARKER_SHORT_SHIFT | number;
+}
+
 static inline uint32_t marker_short(uint64_t numbered)
 {
-	return marker_seq(numbered) << MARKER_SHORT_SEQ_SHIFT | MARKER_SHORT << MARKER_SHORT_SHIFT |
-	       marker_number(numbered);
+	return marker_short_of(marker_seq(numbered), marker_number(numbered));
 }
 
 static inline bool marker_is_short(uint64_t word)

@@ -33,6 +33,8 @@ struct bytes {
 	const uint8_t *p, *end;
 	uint64_t sum, markers, cycles;
 	unsigned depth;
+	uint32_t number; /* of the next word; 0: none */
+	uint64_t numbered[MARKER_NUMBER_MAX + 1];
 };
 
 static double now(void)
@@ -77,6 +79,17 @@ static inline void act(struct bytes *b, uint64_t word)
 	}
 }
 
+/* A word by its number, if it is short; one whose number was told is kept. */
+static inline uint64_t whole(struct bytes *b, uint64_t word)
+{
+	if (!(word >> 32))
+		return b->numbered[marker_number(word)];
+	if (b->number)
+		b->numbered[b->number] = word;
+	b->number = marker_is_extension(word) && marker_kind(word) == KIND_NUMBER ? marker_number(word) : 0;
+	return word;
+}
+
 /* CYC of one or two bytes, PTW; any other byte is passed over. */
 static inline __attribute__((always_inline)) void walk(struct bytes *b, void (*take)(struct bytes *b, uint64_t word))
 {
@@ -84,22 +97,24 @@ static inline __attribute__((always_inline)) void walk(struct bytes *b, void (*t
 		unsigned size = (p[0] & 7) == 3 ? 1 : (p[0] & 7) == 7 && !(p[1] & 1) ? 2 : 0;
 		uint64_t word;
 
-		if (p[size] != 0x02 || p[size + 1] != 0x32) {
+		bool is_short = p[size + 1] == 0x12;
+
+		if (p[size] != 0x02 || (!is_short && p[size + 1] != 0x32)) {
 			p++;
 			continue;
 		}
 		b->cycles += size ? p[0] >> 3 | (size == 2 ? (uint64_t)(p[1] >> 1) << 5 : 0) : 0;
 		memcpy(&word, p + size + 2, sizeof(word));
 		b->markers++;
-		take(b, word);
-		p += size + 10;
+		take(b, whole(b, is_short ? (uint32_t)word : word));
+		p += size + (is_short ? 6 : 10);
 	}
 }
 
 int main(int argc, char **argv)
 {
 	int fd = argc == 2 ? open(argv[1], O_RDONLY) : -1;
-	struct bytes b = { 0 };
+	static struct bytes b;
 	struct stat st;
 	double at[4];
 

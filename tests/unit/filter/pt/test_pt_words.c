@@ -51,6 +51,12 @@ static const struct {
 	  "abcdefgh"),
 	P("\x57\x02\x02\x32"
 	  "12345678"),
+	P("\x57\x04\x02\x12"
+	  "1234"),
+	P("\x13\x02\x12"
+	  "5678"),
+	P("\x02\x12"
+	  "9abc"),
 	P("\x02\x32"
 	  "ijklmnop"),
 	P("\xff\xfe\x02\x32"
@@ -65,7 +71,7 @@ static const struct {
 	P("\0\0\0\0\0\0"),
 	P("\x0b"),
 	P("\x03"),
-	P("\x02\x12"
+	P("\x02\x92"
 	  "abcd"),
 	P("\x06"),
 	P("\x02\x03\x10\0"),
@@ -82,7 +88,7 @@ static const struct {
 #undef P
 };
 #define KINDS (sizeof(packets) / sizeof(packets[0]))
-#define PLAIN 4 /* are gathered */
+#define PLAIN 7 /* are gathered */
 
 static size_t write_trace(uint8_t *to, unsigned seed, bool late)
 {

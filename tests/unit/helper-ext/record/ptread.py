@@ -14,6 +14,7 @@ AUXTRACE = 71
 COMM = 3
 LOST = 2
 EXTENSION = 29
+NUMBER = 1  # its kind
 
 
 def records(path):
@@ -62,8 +63,25 @@ def packets(trace):
         elif trace[at:at + 2] == b"\x02\x32":  # PTW, 8 bytes
             yield clock, struct.unpack_from("<Q", trace, at + 2)[0]
             at += 10
+        elif trace[at:at + 2] == b"\x02\x12":  # PTW, 4 bytes
+            yield clock, struct.unpack_from("<I", trace, at + 2)[0]
+            at += 6
         else:
             raise ValueError(f"unknown packet {trace[at:at + 4].hex()} at {at}")
+
+
+def whole(found):
+    """Words of 32 bits as those that they stand for: each record tells its numbers before it uses them."""
+    numbers, number = {}, None
+    for tsc, word in found:
+        if word < 1 << 32:
+            assert word >> 20 & 31 == 22
+            yield tsc, numbers[word & 0xfffff] | word >> 25 << 52
+            continue
+        if number:
+            numbers[number] = word & ~(127 << 52)
+        number = word & 0xfffff if word >> 59 == EXTENSION and word >> 48 & 15 == NUMBER else None
+        yield tsc, word
 
 
 def marker(tsc, word):
@@ -81,7 +99,7 @@ def queues(path):
         assert size == len(payload) and reference
         queue = found.setdefault(idx, Queue(tid, [], []))
         assert queue.tid == tid
-        words = [marker(*p) for p in packets(payload)]
+        words = [marker(*p) for p in whole(packets(payload))]
         queue.words.extend(words)
         queue.markers.extend(m for m in words if m.op != EXTENSION)
     return list(found.values())

@@ -82,6 +82,27 @@ static void test_marker_is_what_libipt_encodes(void **state)
 		}
 }
 
+/* A short one, with the same CYC. */
+static void test_short_marker_is_what_libipt_encodes(void **state)
+{
+	static const uint32_t shorts[] = { 0, 1, 0x01234567, UINT32_MAX };
+	const struct pt_packet packet = { .type = ppt_ptw };
+	uint8_t ours[8], theirs[64];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(shorts); i++) {
+		struct pt_config config = config_of(theirs, sizeof(theirs));
+		struct pt_encoder *enc = pt_alloc_encoder(&config);
+		struct pt_packet p = packet;
+		size_t n = ptframe_ptw_short(ours, shorts[i]) - ours;
+
+		p.payload.ptw.payload = shorts[i];
+		assert_int_equal(pt_enc_next(enc, &p), n);
+		assert_memory_equal(ours, theirs, n);
+		pt_free_encoder(enc);
+	}
+}
+
 static struct pt_packet next(struct pt_packet_decoder *dec, enum pt_packet_type type)
 {
 	struct pt_packet packet;
@@ -137,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_marker_is_what_libipt_encodes),
+		cmocka_unit_test(test_short_marker_is_what_libipt_encodes),
 		cmocka_unit_test(test_stretch_is_what_libipt_decodes),
 		cmocka_unit_test(test_psb_fits_its_bound),
 	};

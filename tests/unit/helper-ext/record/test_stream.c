@@ -28,6 +28,7 @@ static int setup(void **state)
 	if (perfdata_create(&f->out.file, AT_FDCWD, name, PTFRAME_RATIO) < 0)
 		return -1;
 	unlink(name);
+	stream_init(&f->stream);
 	stream_open(&f->stream, &f->out, 10, 11, "thread");
 	*state = f;
 	return 0;
@@ -97,12 +98,118 @@ static void test_chunk_takes_what_room_says(void **state)
 	/* The longest CYC each time: nothing may be larger. */
 	while ((room = stream_room(&f->stream))) {
 		for (uint64_t i = 0; i < room; i++, n++)
-			stream_put(&f->stream, tsc += PTFRAME_CYC_MAX, n);
+			stream_put(&f->stream, tsc += PTFRAME_CYC_MAX,
+				   n % 4 < 2 ? n : marker_event(OP_LINE, 0, 1, n / 8, 0));
 		assert_in_range(f->stream.used, 1, STREAM_CHUNK - 8);
 	}
 	stream_flush(&f->stream);
-	assert_int_equal(f->out.markers, n + 1);
+	assert_int_equal(f->out.markers - f->out.added, n);
+	assert_in_range(f->out.added, 2, n); /* the CPU, and numbers */
 	assert_in_range(f->stream.written, STREAM_CHUNK - 64, STREAM_CHUNK);
+}
+
+#define WORD(op, low)	((uint64_t)(op) << MARKER_OP_SHIFT | (low))
+#define KIND(kind, low) WORD(OP_EXTENSION, (uint64_t)(kind) << MARKER_KIND_SHIFT | (low))
+#define JUMP(offset)	WORD(OP_JUMP, 7ull << MARKER_CODE_SHIFT | (offset) << MARKER_OFFSET_SHIFT | 0xfe)
+#define WIDE		WORD(OP_WIDE, 12)
+#define CALLEE		KIND(KIND_CALLEE, 3)
+#define NUMBER(n)	KIND(KIND_NUMBER, n)
+#define SHORT(n)	WORD(OP_NUMBERED, n) /* of 32 bits */
+#define CALL_OF_C	KIND(KIND_C_CALL, 5ull << MARKER_CALLEE_SHIFT | 6 << MARKER_CALLER_SHIFT | 7)
+#define HELLO		WORD(OP_HELLO, (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT | MARKER_VERSION)
+#define NEXT_CHUNK	~0ull
+
+/* What a thread writes, and what comes of it: seqs are added, a chunk that begins is marked. */
+static const struct {
+	const char *name;
+	uint64_t puts[12], comes[16];
+} numbered[] = {
+	{ "the second time gives a number, which stands for the word from then on",
+	  { JUMP(1), JUMP(2), JUMP(1), JUMP(1), JUMP(2), JUMP(2), JUMP(1) },
+	  { JUMP(1), JUMP(2), NUMBER(1), JUMP(1), SHORT(1), NUMBER(2), JUMP(2), SHORT(2), SHORT(1) } },
+	{ "each chunk tells its numbers, and they are the same",
+	  { JUMP(1), JUMP(1), JUMP(1), NEXT_CHUNK, JUMP(1), JUMP(2), JUMP(2), JUMP(1), JUMP(1), JUMP(2) },
+	  { JUMP(1), NUMBER(1), JUMP(1), SHORT(1), NEXT_CHUNK, JUMP(1), JUMP(2), NUMBER(2), JUMP(2), NUMBER(1), JUMP(1),
+	    SHORT(1), SHORT(2) } },
+	{ "what a WIDE belongs to is whole, though the word has a number, or comes often",
+	  { JUMP(1), JUMP(1), WIDE, JUMP(1), JUMP(1), WIDE, JUMP(2), WIDE, JUMP(2), JUMP(2) },
+	  { JUMP(1), NUMBER(1), JUMP(1), WIDE, JUMP(1), SHORT(1), WIDE, JUMP(2), WIDE, JUMP(2), JUMP(2) } },
+	{ "also with another prefix between them",
+	  { JUMP(1), JUMP(1), WIDE, CALLEE, JUMP(1), JUMP(1) },
+	  { JUMP(1), NUMBER(1), JUMP(1), WIDE, CALLEE, JUMP(1), SHORT(1) } },
+	{ "only events have numbers",
+	  { CALL_OF_C, CALL_OF_C, CALL_OF_C, HELLO, HELLO, HELLO },
+	  { CALL_OF_C, CALL_OF_C, CALL_OF_C, HELLO, HELLO, HELLO } },
+};
+
+/* The next words of the chunk are these. Of a word of 32 bits the 64 that it stands for. */
+static size_t check_chunk(const struct stream *s, const uint64_t *comes, uint64_t *seq)
+{
+	uint64_t tsc[16], word[16];
+	size_t n = stream_read(s, tsc, word, COUNT(word));
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t got = marker_is_short(word[i]) ? marker_of_short(word[i]) : word[i];
+
+		assert_int_equal(got, comes[i] | marker_head(0, (*seq)++));
+		assert_int_equal(marker_is_short(word[i]), marker_is_numbered(comes[i]));
+		assert_int_equal(tsc[i], 1000);
+	}
+	return n;
+}
+
+static void test_words_that_come_again_have_numbers(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < COUNT(numbered); i++) {
+		uint64_t seq = 0;
+		size_t at = 0;
+
+		f->stream.numbers = (struct numbers){ 0 };
+		stream_open(&f->stream, &f->out, 10, 11, "thread");
+		for (size_t k = 0; k < COUNT(numbered[i].puts) && numbered[i].puts[k]; k++) {
+			if (numbered[i].puts[k] != NEXT_CHUNK) {
+				stream_put(&f->stream, 1000, numbered[i].puts[k]);
+				continue;
+			}
+			at += check_chunk(&f->stream, numbered[i].comes + at, &seq);
+			assert_true(numbered[i].comes[at++] == NEXT_CHUNK);
+			stream_flush(&f->stream);
+		}
+		at += check_chunk(&f->stream, numbered[i].comes + at, &seq);
+		if (at < COUNT(numbered[i].comes) && numbered[i].comes[at])
+			fail_msg("%s: word %zu is missing", numbered[i].name, at);
+		stream_flush(&f->stream);
+	}
+	assert_int_equal(f->out.added, 7); /* NUMBERs */
+}
+
+/* A thread's numbers never mean another word, however many there are: when they are used up, words are whole. */
+static void test_numbers_are_given_once(void **state)
+{
+	static uint64_t means[MARKER_NUMBER_MAX + 1];
+	static struct numbers n;
+	uint64_t whole = 0;
+
+	(void)state;
+	numbers_init(&n);
+	for (uint32_t i = 0; i < 3 * MARKER_NUMBER_MAX; i++) {
+		uint64_t word = marker_event(OP_LINE, 0, 1 + i / 2 % 5000, 9, 0);
+		uint32_t number = 0;
+
+		if (i % 20 == 0)
+			numbers_begin(&n);
+		if (!numbers_knows(&n, numbers_slot(&n, word), word))
+			number = numbers_meet(&n, numbers_slot(&n, word), word);
+		assert_in_range(number, 0, MARKER_NUMBER_MAX);
+		whole += n.last == MARKER_NUMBER_MAX && i % 2 && !number;
+		if (number && means[number])
+			assert_int_equal(means[number], word);
+		means[number] = number ? word : 0;
+	}
+	assert_int_equal(n.last, MARKER_NUMBER_MAX);
+	assert_true(whole);
 }
 
 /* Any chunk may become the first that is kept: it says by itself whether the thread is on a CPU. */
@@ -151,9 +258,9 @@ static void test_lost_continues_the_sequence(void **state)
 		stream_flush(&f->stream);
 		f->stream.words = 0;
 		for (uint64_t k = 0; k < n; k++)
-			stream_put(&f->stream, 1, marker_head(OP_LINE, 0));
+			stream_put(&f->stream, 1, marker_event(OP_LINE, 0, 1, k, 0));
 		stream_lost(&f->stream, 1, losses[i].lost);
-		stream_put(&f->stream, 1, marker_head(OP_LINE, 0));
+		stream_put(&f->stream, 1, marker_event(OP_LINE, 0, 1, n, 0));
 		assert_int_equal(stream_read(&f->stream, tsc, word, COUNT(word)), n + 2);
 		assert_int_equal(word[n], marker_lost(losses[i].seq, losses[i].lost));
 		assert_int_equal(marker_seq(word[n + 1]), losses[i].next);
@@ -185,9 +292,14 @@ static void test_markers_that_cannot_be_written_are_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_clock_never_goes_back),	TEST(test_each_chunk_has_its_time),
-		TEST(test_chunk_takes_what_room_says),	TEST(test_a_later_chunk_begins_with_the_cpu),
-		TEST(test_lost_continues_the_sequence), TEST(test_markers_that_cannot_be_written_are_counted),
+		TEST(test_clock_never_goes_back),
+		TEST(test_each_chunk_has_its_time),
+		TEST(test_chunk_takes_what_room_says),
+		TEST(test_a_later_chunk_begins_with_the_cpu),
+		TEST(test_words_that_come_again_have_numbers),
+		TEST(test_numbers_are_given_once),
+		TEST(test_lost_continues_the_sequence),
+		TEST(test_markers_that_cannot_be_written_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

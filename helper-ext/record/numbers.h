@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * numbers.h - which event words of a thread have numbers (docs/marker.md, "Words of 32 bits"), so that they are written
+ * in 6 bytes instead of 10.
+ *
+ * A word takes the slot that its hash names, and gets a number when it comes for the second time in a chunk: from then
+ * on to the end of the chunk the number stands for it. Each chunk begins without: it can be decoded alone. In the next
+ * one the word has the same number, if its slot still has the word. A number is never given to another word.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shared/marker.h"
+
+/* 16 KB. With 512 slots a recording of black (676,000 markers) is 3 % larger, with 2048 1 % smaller. */
+#define NUMBERS_SLOTS_BITS 10
+
+struct numbers {
+	uint32_t chunk; /* the current one, counted from 1 */
+	uint32_t last;	/* number that was given */
+	struct numbered {
+		uint64_t word;	/* without seq; 0: none */
+		uint32_t known; /* the chunk in which its number stands for it */
+		uint32_t number : 20;
+		uint32_t met : 12; /* the last chunk in which the word came, modulo 4096 */
+	} slots[1u << NUMBERS_SLOTS_BITS];
+};
+
+void numbers_init(struct numbers *n);
+
+/* A chunk begins: no number stands for a word any more. */
+static inline void numbers_begin(struct numbers *n)
+{
+	n->chunk++;
+}
+
+static inline struct numbered *numbers_slot(struct numbers *n, uint64_t word)
+{
+	return &n->slots[word * 0x9e3779b97f4a7c15ull >> (64 - NUMBERS_SLOTS_BITS)]; /* 2^64 by the golden ratio */
+}
+
+static inline bool numbers_knows(const struct numbers *n, const struct numbered *slot, uint64_t word)
+{
+	return slot->word == word && slot->known == n->chunk;
+}
+
+/* An event word that no number stands for comes, and is written whole. The number that it gets there, or 0. */
+uint32_t numbers_meet(struct numbers *n, struct numbered *slot, uint64_t word);
