@@ -4,11 +4,6 @@
 
 #define MET_MASK 0xfffu
 
-void numbers_init(struct numbers *n)
-{
-	*n = (struct numbers){ 0 };
-}
-
 /* A word with a number keeps its slot to the end of the chunk. */
 static void take_slot(const struct numbers *n, struct numbered *slot, uint64_t word)
 {

@@ -85,7 +85,7 @@ static void leave_ring(struct rings *rs, uint32_t pid, uint32_t tid)
 
 int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
 {
-	struct ring_map *r = malloc(sizeof(*r));
+	struct ring_map *r = calloc(1, sizeof(*r)); /* of a thread that writes little, most is never touched */
 	int n;
 
 	if (!r)
@@ -96,10 +96,7 @@ int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
 		return n;
 	}
 	r->nrecords = n;
-	stream_init(&r->stream);
 	r->origin = r->shared->first;
-	r->prepared = false;
-	r->switches = (struct switches){ 0 };
 	r->tail = atomic_load_explicit(&r->shared->tail, memory_order_relaxed);
 	leave_ring(rs, pid, tid);
 	r->next = rs->first;

@@ -50,15 +50,9 @@ struct stream {
 	uint8_t chunk[STREAM_CHUNK];
 };
 
-/* Before the first stream_open(). Numbers go on from one stream to the next. */
-static inline void stream_init(struct stream *s)
-{
-	numbers_init(&s->numbers);
-}
-
 /*
- * Opens a stream for a thread and tells perf the thread's name. Errors of the file are in out->file.error; the stream
- * continues and discards.
+ * Opens a stream, which was zeroed before its first use, for a thread and tells perf the thread's name. Errors of the
+ * file are in out->file.error; the stream continues and discards.
  */
 void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t tid, const char *comm);
 

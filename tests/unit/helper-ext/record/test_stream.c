@@ -28,7 +28,6 @@ static int setup(void **state)
 	if (perfdata_create(&f->out.file, AT_FDCWD, name, PTFRAME_RATIO) < 0)
 		return -1;
 	unlink(name);
-	stream_init(&f->stream);
 	stream_open(&f->stream, &f->out, 10, 11, "thread");
 	*state = f;
 	return 0;
@@ -193,7 +192,6 @@ static void test_numbers_are_given_once(void **state)
 	uint64_t whole = 0;
 
 	(void)state;
-	numbers_init(&n);
 	for (uint32_t i = 0; i < 3 * MARKER_NUMBER_MAX; i++) {
 		uint64_t word = marker_event(OP_LINE, 0, 1 + i / 2 % 5000, 9, 0);
 		uint32_t number = 0;
