@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numbered.h"
 #include "shared/marker.h"
 
 enum { RUNS, LITERALS, CYCLES, WORDS, COLUMNS };
@@ -29,14 +30,16 @@ struct column {
 	uint8_t *p, *end;
 };
 
-/* What the piece needs at most: of runs, of literals, of cycles and of words. */
+/* What the piece needs at most: of runs, of literals, of cycles and of words, 8 bytes for 7. */
 struct transpose {
-	uint8_t runs[TRANSPOSE_MOST + 16], literals[TRANSPOSE_MOST], cycles[TRANSPOSE_MOST], words[TRANSPOSE_MOST];
+	struct numbered numbered;
+	uint8_t runs[TRANSPOSE_MOST + 16], literals[TRANSPOSE_MOST], cycles[TRANSPOSE_MOST];
+	uint8_t words[TRANSPOSE_MOST + TRANSPOSE_MOST / 4];
 };
 
 struct transpose *transpose_new(void)
 {
-	return malloc(sizeof(struct transpose));
+	return calloc(1, sizeof(struct transpose));
 }
 
 void transpose_free(struct transpose *t)
@@ -49,6 +52,8 @@ void transpose_free(struct transpose *t)
 struct pair {
 	const uint8_t *word, *end;
 	const struct shape *shape;
+	uint64_t bits;		/* what is written of the word, */
+	const struct shape *as; /* and of which shape; NULL: the pair is a literal */
 };
 
 /* Is there a CYC and a PTW at p? */
@@ -70,17 +75,50 @@ static bool is_pair(const uint8_t *p, const uint8_t *end, struct pair *pair)
 }
 
 /* Puts the distance in place of the sequence number, and notes that; or the number in place of the distance. */
-static void move_seq(uint8_t *word, const struct shape *s, uint32_t *due, bool back)
+static uint64_t move_seq(uint64_t word, const struct shape *s, uint32_t *due, bool back)
 {
-	uint64_t x = 0, mask = (uint64_t)MARKER_SEQ_MASK << s->seq_shift;
-	uint32_t had, gets;
+	uint64_t mask = (uint64_t)MARKER_SEQ_MASK << s->seq_shift;
+	uint32_t had = word >> s->seq_shift & MARKER_SEQ_MASK;
+	uint32_t gets = (back ? had + *due : had - *due) & MARKER_SEQ_MASK;
 
-	memcpy(&x, word, s->size);
-	had = x >> s->seq_shift & MARKER_SEQ_MASK;
-	gets = (back ? had + *due : had - *due) & MARKER_SEQ_MASK;
 	*due = (back ? gets : had) + 1;
-	x = (x & ~mask) | (uint64_t)gets << s->seq_shift;
-	memcpy(word, &x, s->size);
+	return (word & ~mask) | (uint64_t)gets << s->seq_shift;
+}
+
+static uint64_t without_seq(uint64_t word)
+{
+	return word & ~((uint64_t)MARKER_SEQ_MASK << MARKER_SEQ_SHIFT);
+}
+
+/*
+ * A word of 32 bits is written as the one that it stands for, if the other way leads to its number. A whole word that
+ * has a number is one that the recorder would have written short.
+ */
+static void choose_bits(const struct numbered *n, struct pair *pair)
+{
+	uint64_t bits = 0, whole;
+
+	memcpy(&bits, pair->word, pair->shape->size);
+	pair->bits = bits;
+	pair->as = pair->shape;
+	if (pair->shape == &shapes[1]) {
+		if (numbered_of(n, without_seq(bits)))
+			pair->as = NULL;
+		return;
+	}
+	whole = marker_is_short(bits) ? numbered_word(n, marker_number(bits)) : 0;
+	if (!whole || numbered_of(n, whole) != marker_number(bits))
+		return;
+	pair->bits = whole | bits >> MARKER_SHORT_SEQ_SHIFT << MARKER_SEQ_SHIFT;
+	pair->as = &shapes[1];
+}
+
+static bool is_written(const struct numbered *n, const uint8_t *p, const uint8_t *end, struct pair *pair)
+{
+	if (!is_pair(p, end, pair))
+		return false;
+	choose_bits(n, pair);
+	return pair->as;
 }
 
 static uint8_t *put_varint(uint8_t *p, uint32_t n)
@@ -98,33 +136,38 @@ static uint8_t *append(uint8_t *to, const uint8_t *bytes, size_t n)
 }
 
 /* The pairs of one shape from p on. Returns where they end. */
-static const uint8_t *put_pairs(struct column col[], const uint8_t *p, const uint8_t *end, uint32_t *due)
+static const uint8_t *put_pairs(struct numbered *numbered, struct column col[], const uint8_t *p, const uint8_t *end,
+				uint32_t *due)
 {
 	struct pair pair;
 	const struct shape *shape = NULL;
 	uint32_t n = 0;
 
-	for (; p < end && is_pair(p, end, &pair) && (!shape || shape == pair.shape); n++) {
-		shape = pair.shape;
+	for (; p < end && is_written(numbered, p, end, &pair) && (!shape || shape == pair.as); n++) {
+		uint64_t bits = move_seq(pair.bits, pair.as, due, false);
+
+		shape = pair.as;
 		col[CYCLES].p = append(col[CYCLES].p, p, pair.word - PTW_HEAD - p);
-		memcpy(col[WORDS].p, pair.word, shape->size);
-		move_seq(col[WORDS].p, shape, due, false);
-		col[WORDS].p += shape->size;
+		col[WORDS].p = append(col[WORDS].p, (const uint8_t *)&bits, shape->size);
+		if (pair.shape == &shapes[1])
+			numbered_meet(numbered, without_seq(pair.bits));
 		p = pair.end;
 	}
 	col[RUNS].p = put_varint(col[RUNS].p, n << 1 | (shape == &shapes[1]));
 	return p;
 }
 
-static const uint8_t *put_literals(struct column col[], const uint8_t *p, const uint8_t *end)
+static const uint8_t *put_literals(struct numbered *numbered, struct column col[], const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *begin = p;
-	struct pair pair;
+	struct pair pair = { 0 };
 
-	while (p < end && !is_pair(p, end, &pair))
+	while (p < end && !is_written(numbered, p, end, &pair))
 		p++;
 	col[RUNS].p = put_varint(col[RUNS].p, p - begin);
 	col[LITERALS].p = append(col[LITERALS].p, begin, p - begin);
+	if (p - begin >= TRANSPOSE_CHUNK)
+		numbered_begin(numbered);
 	return p;
 }
 
@@ -141,11 +184,12 @@ size_t transpose_put(struct transpose *t, const uint8_t *bytes, size_t n, uint8_
 	uint8_t *out = to + (1 + COLUMNS) * sizeof(uint32_t);
 	uint32_t due = 0;
 
+	numbered_begin(&t->numbered);
 	for (int i = 0; i < COLUMNS; i++)
 		col[i].p = begin[i];
 	while (p < end) {
-		p = put_literals(col, p, end);
-		p = put_pairs(col, p, end, &due);
+		p = put_literals(&t->numbered, col, p, end);
+		p = put_pairs(&t->numbered, col, p, end, &due);
 	}
 	put_size(to, 0, n);
 	for (int i = 0; i < COLUMNS; i++) {
@@ -208,32 +252,60 @@ static bool take_cyc(struct column *piece, struct column *cycles)
 	}
 }
 
-static bool take_pair(struct column *piece, struct column col[], const struct shape *shape, uint32_t *due)
+static bool take_word(struct column *from, const struct shape *shape, uint64_t *bits)
 {
-	if (!take_cyc(piece, &col[CYCLES]) || piece->end - piece->p < PTW_HEAD)
+	*bits = 0;
+	if (shape->size > from->end - from->p)
 		return false;
-	*piece->p++ = 2;
-	*piece->p++ = shape->second;
-	if (!take(piece, &col[WORDS], shape->size))
-		return false;
-	move_seq(piece->p - shape->size, shape, due, true);
+	memcpy(bits, from->p, shape->size);
+	from->p += shape->size;
 	return true;
 }
 
-static bool take_run(struct column *piece, struct column col[], uint32_t *due)
+static bool give_ptw(struct column *piece, const struct shape *shape, uint64_t bits)
+{
+	if (piece->end - piece->p < PTW_HEAD + shape->size)
+		return false;
+	*piece->p++ = 2;
+	*piece->p++ = shape->second;
+	piece->p = append(piece->p, (const uint8_t *)&bits, shape->size);
+	return true;
+}
+
+static bool take_pair(struct numbered *numbered, struct column *piece, struct column col[], const struct shape *shape,
+		      uint32_t *due)
+{
+	uint32_t number;
+	uint64_t bits;
+
+	if (!take_cyc(piece, &col[CYCLES]) || !take_word(&col[WORDS], shape, &bits))
+		return false;
+	bits = move_seq(bits, shape, due, true);
+	if (shape == &shapes[0])
+		return give_ptw(piece, shape, bits);
+	number = numbered_of(numbered, without_seq(bits));
+	if (number)
+		return give_ptw(piece, &shapes[0], marker_short_of(marker_seq(bits), number));
+	numbered_meet(numbered, without_seq(bits));
+	return give_ptw(piece, shape, bits);
+}
+
+static bool take_run(struct numbered *numbered, struct column *piece, struct column col[], uint32_t *due)
 {
 	uint32_t literals, pairs;
 
 	if (!get_varint(&col[RUNS], &literals) || !take(piece, &col[LITERALS], literals) ||
 	    !get_varint(&col[RUNS], &pairs))
 		return false;
+	if (literals >= TRANSPOSE_CHUNK)
+		numbered_begin(numbered);
 	for (uint32_t n = pairs >> 1; n; n--)
-		if (!take_pair(piece, col, &shapes[pairs & 1], due))
+		if (!take_pair(numbered, piece, col, &shapes[pairs & 1], due))
 			return false;
 	return literals || pairs >> 1; /* or it would never end */
 }
 
-int transpose_get(const uint8_t *from, size_t n, uint8_t *to)
+int transpose_get(struct transpose *t, const uint8_t *from, size_t n, uint8_t *to)
 {
 	int64_t size = transpose_size(from, n);
 	struct column piece = { to, to + size }, col[COLUMNS];
@@ -246,8 +318,9 @@ int transpose_get(const uint8_t *from, size_t n, uint8_t *to)
 		col[i] = (struct column){ p, p + size_at(from, 1 + i) };
 		p = col[i].end;
 	}
+	numbered_begin(&t->numbered);
 	while (piece.p < piece.end)
-		if (!take_run(&piece, col, &due))
+		if (!take_run(&t->numbered, &piece, col, &due))
 			return -EBADMSG;
 	for (size_t i = 0; i < COLUMNS; i++)
 		if (col[i].p != col[i].end)

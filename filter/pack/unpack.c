@@ -25,6 +25,7 @@ struct unpacking {
 	uint64_t at;		       /* bytes of it written */
 	size_t files;		       /* complete ones */
 	uint8_t *piece;
+	struct transpose *transpose;
 	struct unpacked *told;
 	struct advance *advance;
 	char *error;
@@ -96,7 +97,7 @@ static bool is_columns(const struct unpacking *u, char *name)
 static int take_columns(struct unpacking *u, const char *name, const uint8_t *bytes, size_t n)
 {
 	int64_t size = transpose_size(bytes, n);
-	int err = size < 0 ? size : transpose_get(bytes, n, u->piece);
+	int err = size < 0 ? size : transpose_get(u->transpose, bytes, n, u->piece);
 
 	if (!err && u->fd < 0)
 		err = open_file(u, name);
@@ -218,7 +219,8 @@ static int unpack_file(struct unpacking *u, const char *path, const char *dir)
 	int err = frames_in_init(&u->frames, u->frames.fd);
 
 	u->piece = malloc(TRANSPOSE_MOST);
-	if (err || !u->piece) {
+	u->transpose = transpose_new();
+	if (err || !u->piece || !u->transpose) {
 		snprintf(u->error, PACK_ERROR, "no memory");
 		return -ENOMEM;
 	}
@@ -243,6 +245,7 @@ int unpack(const char *path, const char *dir, struct unpacked *told, struct adva
 		snprintf(error, PACK_ERROR, "interrupted: '%s' was not made", dir);
 	frames_in_free(&u.frames);
 	about_free(&u.about);
+	transpose_free(u.transpose);
 	free(u.piece);
 	close(fd);
 	return err;
