@@ -168,12 +168,60 @@ def record(python, folder, source, options=()):
         return json.load(file)
 
 
+# As much of OpenTelemetry's SDK as is looked at; each of two handlers waits in a span of its own.
+TELEMETRY = """
+class Span:
+    def __init__(self, name, parent, context=None):
+        self._name, self._parent, self._context = name, parent, context
+    def start(self, start_time=None, parent_context=None):
+        pass
+    def end(self, end_time=None):
+        pass
+"""
+SPANS = """
+import asyncio
+from opentelemetry.sdk.trace import Span
+async def waits():
+    await asyncio.sleep(.001)
+async def handler(i):
+    span = Span("GET /%d" % i, None, (2 ** 127 + i, 2 ** 63 + i, False))
+    span.start()
+    await waits()
+    span.end()
+async def main():
+    await asyncio.gather(handler(1), handler(2))
+    await waits()
+asyncio.run(main())
+"""
+
+
+def linked_calls(request, function):
+    """{(trace id, span id): how often it was called in that span}, None: in none."""
+    tables, found = request["dictionary"], collections.Counter()
+    texts = tables["stringTable"]
+    for profile in (p for r in request["resourceProfiles"] for s in r["scopeProfiles"] for p in s["profiles"]):
+        for sample in profile.get("samples", ()) if texts[profile["sampleType"]["typeStrindex"]] == "calls" else ():
+            location = tables["locationTable"][tables["stackTable"][sample["stackIndex"]]["locationIndices"][0]]
+            if texts[tables["functionTable"][location["lines"][0]["functionIndex"]]["nameStrindex"]] == function:
+                link = tables["linkTable"][sample["linkIndex"]] if sample.get("linkIndex") else None
+                found[link and (link["traceId"], link["spanId"])] += sum(map(int, sample["values"]))
+    return dict(found)
+
+
+def make_package(folder):
+    package = os.path.join(folder, "opentelemetry", "sdk", "trace")
+    os.makedirs(package)
+    with open(os.path.join(package, "__init__.py"), "w", encoding="utf-8") as file:
+        file.write(TELEMETRY)
+
+
 def check_collector(python, collector, folder):
     problems, summaries = [], {}
     with running(collector, folder) as (url, said):
-        for name, (source, options) in equality().items():
+        for name, (source, options) in {**equality(), "spans": (SPANS, ())}.items():
             place = os.path.join(folder, re.sub(r"\W", "-", name))
             os.mkdir(place)
+            make_package(place)
             summaries[name] = record(python, place, source, options)
             done = ocular(place, "report", "-q", "--otlp", url, "data")
             if done.returncode or not re.fullmatch(rf"ocular: sent \d+ bytes of otlp to {url}/v1development/profiles\n", done.stderr):
@@ -188,6 +236,9 @@ def check_collector(python, collector, folder):
         return [*problems, f"{len(requests)} requests in the file, not {len(summaries)}"]
     for (name, summary), request in zip(summaries.items(), requests):
         problems += [f"{name}: {problem}" for problem in compare(summary, request)]
+    calls = linked_calls(requests[-1], "waits")
+    if calls != {None: 1, **{(f"{2 ** 127 + i:032x}", f"{2 ** 63 + i:016x}"): 1 for i in (1, 2)}}:
+        problems.append(f"links: {calls}")
     # The debug exporter shows each sample.
     shown = sum(map(int, re.findall(r"\bValues: \[(\d+)\]", "".join(said))))
     whole = sum(n for request in requests for sums in functions_of(request).values() for n in sums.values())

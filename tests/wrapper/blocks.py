@@ -27,7 +27,7 @@ TIME_LIMIT = 120  # seconds for one command
 with open(os.path.join(ROOT, "README.md")) as text:
     PRIMES = re.search(r"```python\n(def is_prime.*?)```", text.read(), re.S)[1]
 APP = "def total(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n\nprint(total(1000))\n"
-SERVICE = "for i in range(9_500_000): pass\n"  # 114 MB
+SERVICE = "for i in range(14_500_000): pass\n"  # 116 MB
 VIEWS = "import time\ndef search():\n    time.sleep(0.06)\n"
 TARGET = "import time\nfrom app import views\nprint('begun', flush=True)\nend = time.monotonic() + 60\nwhile time.monotonic() < end:\n    views.search()\n"
 

@@ -9,6 +9,9 @@ rm -rf "$build/demo"
 demo() { env -u PYTHON OCULAR_BUILD="$build" "$root/scripts/demo" >"$scratch/demo" 2>&1; }
 shown() { cat "$scratch/demo" && grep -Eq -e "$1" "$scratch/demo"; }
 
+# The third of its loops, or with other work on the machine a later one, for which the demo's first screen has no room.
+more() { OCULAR_BUILD="$build" "$root/scripts/ocular" report "$build/demo/ocular.data" --loops 5 | tee /dev/stderr | grep -Eq -e "$1"; }
+
 # Calls in the trace: as many as the program makes.
 calls() {
 	"$python" - "$trace" <<'END'
@@ -21,7 +24,7 @@ END
 
 ok "the demo runs" demo
 ok "the program's own line" shown '^5000 days, energy '
-ok "its loops with their trips: 1000 steps" shown '^ *[0-9.]+% .* 1000 .* steps, (scripts/)?demo.py:'
+ok "its loops with their trips: 1000 steps" more '^ *[0-9.]+% .* 1000 .* steps, (scripts/)?demo.py:'
 ok "and the loop inside it: 10 pairs a step" shown '^ *[0-9.]+% .* 10000 .* kick, (scripts/)?demo.py:'
 ok "the disassembly, specialised" shown 'FOR_ITER -> FOR_ITER_RANGE \| block [0-9]+(: ~[0-9]+ cycles a trip)?'
 ok "nothing was lost" shown '^Nothing was lost\.$'
