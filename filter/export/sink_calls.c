@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "model/profile.h"
 #include "shared/array.h"
 
@@ -16,43 +17,64 @@ static bool is_passed(const struct sink_calls *c, const struct code *code)
 
 static bool has_room(const struct sink_calls *c)
 {
-	return c->links.n < CALL_LINKS_MOST && c->tree.nnodes < CALL_LINKS_NODES;
+	return c->groups.n < CALL_GROUPS_MOST && c->tree.nnodes < CALL_GROUPS_NODES;
 }
 
 /* Under a key that is free. Or -ENOMEM. */
-static int64_t new_group(struct sink_calls *c, uint64_t key, const struct traced *of)
+static int64_t new_group(struct sink_calls *c, uint64_t key, const struct request *q)
 {
-	struct call_links *l = &c->links;
+	struct call_groups *g = &c->groups;
 
 	if (!has_room(c)) {
-		l->others++;
+		g->others++;
 		return 0;
 	}
-	if (!ARRAY_ROOM(l->all, l->n, l->room))
+	if (!ARRAY_ROOM(g->all, g->n, g->room))
 		return -ENOMEM;
-	l->all[l->n++] = *of;
-	return map_put(&l->groups, key, (void *)(uintptr_t)l->n) ? -ENOMEM : (int64_t)l->n;
+	g->all[g->n++] = (struct call_group){ q->traced, q->called };
+	return map_put(&g->numbers, key, (void *)(uintptr_t)g->n) ? -ENOMEM : (int64_t)g->n;
 }
 
-static int64_t group_of_span(struct sink_calls *c, const struct traced *of)
+static uint64_t key_of(enum call_grouping by, const struct request *q)
 {
-	uint64_t key = map_pair(of->pieces[MARKER_TRACE_PIECES], of->pieces[MARKER_TRACE_PIECES + 1]);
-	uint32_t group;
+	char text[CALLED_TEXT];
 
-	while ((group = (uintptr_t)map_get(&c->links.groups, key)) && memcmp(&c->links.all[group - 1], of, sizeof(*of)))
-		key++;
-	return group ? (int64_t)group : new_group(c, key, of);
+	return by == CALLS_BY_SPAN
+		       ? map_pair(q->traced.pieces[MARKER_TRACE_PIECES], q->traced.pieces[MARKER_TRACE_PIECES + 1])
+		       : hash_text(HASH_START, called_text(&q->called, text));
+}
+
+static bool is_of(enum call_grouping by, const struct call_group *g, const struct request *q)
+{
+	char text[CALLED_TEXT], other[CALLED_TEXT];
+
+	return by == CALLS_BY_SPAN ? !memcmp(&g->traced, &q->traced, sizeof(g->traced))
+				   : !strcmp(called_text(&g->called, text), called_text(&q->called, other));
+}
+
+/* OpenTelemetry knows it; or it has a name. */
+static bool has_group(enum call_grouping by, const struct request *q)
+{
+	char text[TRACED_TEXT], name[CALLED_TEXT];
+
+	return by == CALLS_BY_SPAN ? traced_trace_id(&q->traced, text) && traced_span_id(&q->traced, text)
+				   : *called_text(&q->called, name);
 }
 
 /* In which the activation's path is. Or -ENOMEM. */
 static int64_t group_of(struct sink_calls *c, const struct activation *a)
 {
-	const struct request *q = c->linked ? a->request : NULL;
-	char text[TRACED_TEXT];
+	const struct call_groups *g = &c->groups;
+	const struct request *q = g->by ? a->request : NULL;
+	uint32_t group;
+	uint64_t key;
 
-	if (!q || !traced_trace_id(&q->traced, text) || !traced_span_id(&q->traced, text))
+	if (!q || !has_group(g->by, q))
 		return 0;
-	return group_of_span(c, &q->traced);
+	key = key_of(g->by, q);
+	while ((group = (uintptr_t)map_get(&g->numbers, key)) && !is_of(g->by, &g->all[group - 1], q))
+		key++;
+	return group ? (int64_t)group : new_group(c, key, q);
 }
 
 static int calls_enter(struct sink *s, const struct activation *a)
@@ -106,8 +128,8 @@ static void calls_free(struct sink *s)
 	struct sink_calls *c = (struct sink_calls *)s;
 
 	calltree_free(&c->tree);
-	map_free(&c->links.groups);
-	free(c->links.all);
+	map_free(&c->groups.numbers);
+	free(c->groups.all);
 	sink_file_free(s);
 }
 

@@ -10,16 +10,25 @@
 #include "model/requests.h"
 #include "model/sink_file.h"
 
-/* Paths of so many of OpenTelemetry's spans are told apart, as long as the tree has no more nodes than that. */
-#define CALL_LINKS_MOST	 4096
-#define CALL_LINKS_NODES (1u << 19)
+/* So many groups are told apart, as long as the tree has no more nodes than that. */
+#define CALL_GROUPS_MOST  4096
+#define CALL_GROUPS_NODES (1u << 19)
+
+/* What makes paths differ beside their functions: nothing; the span of OpenTelemetry's, or the request, they are in. */
+enum call_grouping { CALLS_TOGETHER, CALLS_BY_SPAN, CALLS_BY_REQUEST };
+
+struct call_group {
+	struct traced traced; /* by span */
+	struct called called; /* by request: the name, which several have */
+};
 
 /* Zeroed: none. */
-struct call_links {
-	struct traced *all; /* [n]; that of group g is all[g - 1] */
+struct call_groups {
+	enum call_grouping by;
+	struct call_group *all; /* [n]; group g is all[g - 1] */
 	uint32_t n, room;
-	struct map groups; /* span id, or the next free number -> group */
-	uint64_t others;   /* activations of further ones */
+	struct map numbers; /* span id, or hash of the name, or the next free number -> group */
+	uint64_t others;    /* activations of further ones */
 };
 
 struct sink_calls {
@@ -27,8 +36,7 @@ struct sink_calls {
 	struct calltree tree;
 	bool profiled;	 /* without C functions that cProfile has no row for */
 	bool with_spans; /* of the program's own, as frames */
-	bool linked;	 /* paths of requests that OpenTelemetry knows are apart */
-	struct call_links links;
+	struct call_groups groups;
 	/* Writes the tree to file.out. 0 or -ENOMEM. */
 	int (*write)(struct sink_calls *s, const struct profile *p);
 };

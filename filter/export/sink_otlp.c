@@ -265,8 +265,8 @@ static void put_scope(struct writing *w)
 		if (rows[i].count)
 			put_attribute(m, ATTRIBUTES_OF_SCOPE, key, NULL, rows[i].count);
 	}
-	if (w->sink->links.others)
-		put_attribute(m, ATTRIBUTES_OF_SCOPE, "ocular.unlinked_calls", NULL, w->sink->links.others);
+	if (w->sink->groups.others)
+		put_attribute(m, ATTRIBUTES_OF_SCOPE, "ocular.unlinked_calls", NULL, w->sink->groups.others);
 	message_close(m, at);
 }
 
@@ -403,8 +403,8 @@ static int put_dictionary(struct writing *w)
 	}
 	for (uint32_t i = 0; i < w->stacks.n; i++)
 		put_stack(w, i);
-	for (uint32_t i = 0; i < w->sink->links.n; i++)
-		put_link(m, &w->sink->links.all[i]);
+	for (uint32_t i = 0; i < w->sink->groups.n; i++)
+		put_link(m, &w->sink->groups.all[i].traced);
 	put_text_attribute(w, "profile.frame.type", "cpython");
 	put_text_attribute(w, "profile.frame.type", "native");
 	for (size_t i = 0; i < w->nthreads; i++)
@@ -457,6 +457,6 @@ int sink_otlp_open(struct sink **out, const struct sink_options *o, char *error)
 	int err = sink_calls_open(out, o, error, write_otlp);
 
 	if (!err)
-		((struct sink_calls *)*out)->linked = true;
+		((struct sink_calls *)*out)->groups.by = CALLS_BY_SPAN;
 	return err;
 }

@@ -31,6 +31,7 @@ enum {
 	PROFILE_STRING = 6,
 	PROFILE_TIME_NS = 9,
 	PROFILE_DURATION_NS = 10,
+	PROFILE_COMMENT = 13,
 	PROFILE_DEFAULT_TYPE = 14,
 	TYPE_NAME = 1,
 	TYPE_UNIT = 2,
@@ -68,10 +69,15 @@ enum {
 	TEXT_PID,
 	TEXT_TID,
 	TEXT_THREAD,
-	TEXT_COROUTINE
+	TEXT_COROUTINE,
+	TEXT_REQUEST,
+	TEXTS
 };
-static const char *const texts[] = { "",	"nanoseconds", "count", "calls",  "wall",     "cpu",
-				     "waiting", "pid",	       "tid",	"thread", "coroutine" };
+static const char *const texts[TEXTS] = {
+	[TEXT_NONE] = "",     [TEXT_NS] = "nanoseconds", [TEXT_COUNT] = "count",	 [TEXT_CALLS] = "calls",
+	[TEXT_WALL] = "wall", [TEXT_CPU] = "cpu",	 [TEXT_WAITING] = "waiting",	 [TEXT_PID] = "pid",
+	[TEXT_TID] = "tid",   [TEXT_THREAD] = "thread",	 [TEXT_COROUTINE] = "coroutine", [TEXT_REQUEST] = "request",
+};
 
 static const int types[COSTS][2] = {
 	[COST_CALLS] = { TEXT_CALLS, TEXT_COUNT },
@@ -85,11 +91,13 @@ struct pprof {
 	const struct call_root *root;
 	uint64_t thread; /* text of the root */
 	uint64_t ntexts;
-	struct map functions;	     /* struct code -> number, 1 at least */
-	struct map coroutines;	     /* struct code -> text */
-	uint64_t coroutine;	     /* text of the path's outermost one, */
-	uint32_t coroutine_depth;    /* and its depth; 0: it has none */
-	uint64_t nfunctions, deeper; /* the number of "..."; 0: there is none */
+	struct map functions;			 /* struct code -> number, 1 at least */
+	struct map coroutines;			 /* struct code -> text */
+	uint64_t coroutine;			 /* text of the path's outermost one, */
+	uint32_t coroutine_depth;		 /* and its depth; 0: it has none */
+	uint64_t requests[CALL_GROUPS_MOST + 1]; /* group -> text; 0: not put yet */
+	uint32_t group;				 /* in which the current path is */
+	uint64_t nfunctions, deeper;		 /* the number of "..."; 0: there is none */
 	uint32_t depth;
 	int values;
 	uint64_t below[COSTS]; /* in the current subtree below DEPTH frames */
@@ -194,7 +202,7 @@ static char *put_label(char *to, int key, unsigned field, uint64_t value)
 /* Its innermost function comes first. */
 static void put_sample(struct pprof *w, uint32_t depth, const uint64_t values[COSTS])
 {
-	char *to = out_reserve(&w->sink->file.out, (depth + COSTS) * (size_t)(2 * PROTO_VARINT) + 5 * ROOM), *body,
+	char *to = out_reserve(&w->sink->file.out, (depth + COSTS) * (size_t)(2 * PROTO_VARINT) + 6 * ROOM), *body,
 	     *list;
 
 	if (!to)
@@ -213,6 +221,8 @@ static void put_sample(struct pprof *w, uint32_t depth, const uint64_t values[CO
 	to = put_label(to, TEXT_TID, LABEL_NUMBER, w->root->tstate.tid);
 	if (w->coroutine_depth)
 		to = put_label(to, TEXT_COROUTINE, LABEL_TEXT, w->coroutine);
+	if (w->group)
+		to = put_label(to, TEXT_REQUEST, LABEL_TEXT, w->requests[w->group]);
 	out_commit(&w->sink->file.out, proto_close(body, to));
 }
 
@@ -229,11 +239,37 @@ static int enter_coroutine(struct pprof *w, struct code *code)
 	return map_put(&w->coroutines, (uintptr_t)code, (void *)(uintptr_t)w->coroutine) ? -ENOMEM : 0;
 }
 
+/* What was below DEPTH frames. */
+static void put_deeper(struct pprof *w)
+{
+	if (!w->below[COST_CALLS] && !w->below[COST_WALL])
+		return;
+	w->deeper = w->deeper ?: put_function(w, put_text(w, "..."), TEXT_NONE, 0);
+	w->path[DEPTH] = w->deeper;
+	put_sample(w, DEPTH + 1, w->below);
+	memset(w->below, 0, sizeof(w->below));
+}
+
+/* A request is a label, by its name, of what was called in it. */
+static void go_to_group(struct pprof *w, uint32_t group)
+{
+	char text[CALLED_TEXT];
+
+	put_deeper(w);
+	w->group = group;
+	if (group && !w->requests[group])
+		w->requests[group] = put_plain(w, called_text(&w->sink->groups.all[group - 1].called, text));
+}
+
 static int enter(void *to, uint32_t node)
 {
 	struct pprof *w = to;
 	uint64_t values[COSTS];
 
+	if (!w->sink->tree.nodes[node].code) {
+		go_to_group(w, w->sink->tree.nodes[node].group);
+		return 0;
+	}
 	sink_calls_cost(&w->sink->tree, node, values);
 	if (w->depth++ >= DEPTH) {
 		for (int i = 0; i < COSTS; i++)
@@ -248,21 +284,16 @@ static int enter(void *to, uint32_t node)
 	return 0;
 }
 
-/* What was below DEPTH frames. */
-static void put_deeper(struct pprof *w)
-{
-	w->deeper = w->deeper ?: put_function(w, put_text(w, "..."), TEXT_NONE, 0);
-	w->path[DEPTH] = w->deeper;
-	put_sample(w, DEPTH + 1, w->below);
-	memset(w->below, 0, sizeof(w->below));
-}
-
 static int leave(void *to, uint32_t node)
 {
+	const struct call_node *nodes = ((struct pprof *)to)->sink->tree.nodes;
 	struct pprof *w = to;
 
-	(void)node;
-	if (w->depth == DEPTH && (w->below[COST_CALLS] || w->below[COST_WALL]))
+	if (!nodes[node].code) {
+		go_to_group(w, nodes[nodes[node].parent].group);
+		return 0;
+	}
+	if (w->depth == DEPTH)
 		put_deeper(w);
 	if (w->depth == w->coroutine_depth)
 		w->coroutine_depth = 0;
@@ -290,7 +321,7 @@ static void put_head(struct pprof *w, const struct profile *p)
 	const struct process *root = profile_root(p);
 	uint64_t program;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; i < TEXTS; i++)
 		put_text(w, texts[i]);
 	w->values = profile_has_cpu(p) ? COSTS : COST_CPU;
 	for (int i = 0; i < w->values; i++)
@@ -321,6 +352,22 @@ static void put_times(struct pprof *w, const struct profile *p)
 						    { 0 } }));
 }
 
+/* Where there are more names than CALL_GROUPS_MOST. */
+static void put_comment(struct pprof *w)
+{
+	char text[128], *to;
+	uint64_t number;
+
+	if (!w->sink->groups.others)
+		return;
+	snprintf(text, sizeof(text), "%llu calls and resumptions of further requests have no label",
+		 (unsigned long long)w->sink->groups.others);
+	number = put_text(w, text);
+	to = out_reserve(&w->sink->file.out, ROOM);
+	if (to)
+		out_commit(&w->sink->file.out, proto_number(to, PROFILE_COMMENT, number));
+}
+
 static int write_pprof(struct sink_calls *s, const struct profile *p)
 {
 	struct pprof *w = calloc(1, sizeof(*w));
@@ -336,8 +383,10 @@ static int write_pprof(struct sink_calls *s, const struct profile *p)
 		w->root = roots[i];
 		err = put_thread(w, p);
 	}
-	if (!err)
+	if (!err) {
 		put_times(w, p);
+		put_comment(w);
+	}
 	free(roots);
 	if (w) {
 		map_free(&w->functions);
@@ -352,6 +401,8 @@ int sink_pprof_open(struct sink **out, const struct sink_options *o, char *error
 {
 	int err = sink_calls_open(out, o, error, write_pprof);
 
+	if (!err)
+		((struct sink_calls *)*out)->groups.by = CALLS_BY_REQUEST;
 	if (!err && out_frames(&((struct sink_calls *)*out)->file.out, NULL)) {
 		(*out)->ops->free(*out);
 		snprintf(error, SINK_ERROR, "no memory for %s", o->path);

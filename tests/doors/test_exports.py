@@ -387,6 +387,71 @@ def check_coroutines(python, mode, folder):
     return problems
 
 
+REQUESTS = """
+import asyncio, sys
+import ocular
+sys.setrecursionlimit(5000)
+def step():
+    pass
+def deep(n):
+    return step() if n == 0 else deep(n - 1)
+def serve(name, times):
+    with ocular.request(name):
+        for _ in range(times):
+            step()
+async def handler(i):
+    with ocular.request("GET /async"):
+        step()
+        await asyncio.sleep(0)
+        step()
+async def main():
+    await asyncio.gather(*(handler(i) for i in range(5)))
+serve("GET /a", 3)
+serve("GET /b", 4)
+serve("GET /a", 2)
+step()
+with ocular.request("outer"):
+    step()
+    serve("inner", 1)
+    step()
+with ocular.request("deep"):
+    deep(1500)
+deep(1400)
+asyncio.run(main())
+"""
+IN_REQUESTS = {"step": {"GET /a": 5, "GET /b": 4, None: 1, "outer": 2, "inner": 1, "GET /async": 10}, "serve": {None: 3, "outer": 1},
+               "deep or below": {"deep": 1502, None: 1402}}
+
+
+def by_request(path):
+    """{function: {label request, or None: calls}}; of deep(), and what is too deep to be told apart, together."""
+    with gzip.open(path) as file:
+        profile = message(file.read())
+    texts = [text.decode() for text in profile[6]]
+    names = {row[1][0]: texts[row[2][0]] for row in map(message, profile[5])}
+    found = collections.defaultdict(collections.Counter)
+    for sample in map(message, profile[2]):
+        labels = {texts[label[1][0]]: label for label in map(message, sample[3])}
+        name = names[next(varints(sample[1][0]))]
+        found["deep or below" if name in ("deep", "...") else name][texts[labels["request"][2][0]] if "request" in labels else None] += next(
+            varints(sample[2][0]))
+    return found
+
+
+def check_requests(python, mode, folder):
+    """What was called in a request has its name, the innermost one's; whatever else ran in the same functions has none."""
+    program, data, out = (os.path.join(folder, name) for name in ("program.py", "data", "out"))
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(REQUESTS)
+    recording.record(data, [python, program], recording.traced_environment(mode))
+    recording.report(data, f"pprof={out}")
+    found = by_request(out)
+    problems = [f"{name}: {found[name]}, not {wanted}" for name, wanted in IN_REQUESTS.items() if found[name] != wanted]
+    calls = sum(row["calls"] for row in recording.summary(data)["functions"])
+    told = sum(sum(each.values()) for each in found.values())
+    return problems + ([] if told >= calls else [f"{told} calls, the summary has {calls}"])
+
+
 def check_costs(python, mode, folder, kind, costs):
     """Each cost of each function is the summary's, and pprof's, of all threads together."""
     program, data, out, other = (os.path.join(folder, name) for name in ("program.py", "data", "out.gz", "pprof"))
@@ -455,7 +520,8 @@ def main():
                 if options.only in case:
                     with recording.scratch() as folder:
                         plan.case(case, check_callgrind, python, mode, folder)
-                for kind, check in (("pprof", check_pprof), ("pprof, coroutines", check_coroutines), ("firefox", check_firefox), ("otlp", check_otlp)):
+                for kind, check in (("pprof", check_pprof), ("pprof, coroutines", check_coroutines), ("pprof, requests", check_requests),
+                                    ("firefox", check_firefox), ("otlp", check_otlp)):
                     case = f"{recording.version(python)} {kind}, {mode}"
                     if options.only in case:
                         with recording.scratch() as folder:
