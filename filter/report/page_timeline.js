@@ -23,19 +23,17 @@ class Timeline {
 		this.mark(null);
 	}
 
-	/* Of each column: [the function with most of its time, or -1, its time, all time in functions]. */
+	/* Of each column: [the function with most of its time, -1 if none can be told apart, its time, all time in functions]. */
 	most(pyramid) {
 		const all = [];
 		for (const block of pyramid.places[0].keys()) {
-			const times = new Map();
-			let sum = 0;
+			let most = [-1, 0], sum = 0;
 			pyramid.block(0, block, (of, ns) => {
-				const place = of > 0 ? of - 1 : -1;
-				times.set(place, (times.get(place) || 0) + ns);
 				sum += ns;
+				if (of > 0 && ns > most[1])
+					most = [of - 1, ns];
 			});
-			const [place, ns] = [...times].reduce((a, b) => b[1] > a[1] ? b : a);
-			all[block] = [place, ns, sum];
+			all[block] = [...most, sum];
 		}
 		return all;
 	}
