@@ -360,7 +360,7 @@ static void put_comment(struct pprof *w)
 
 	if (!w->sink->groups.others)
 		return;
-	snprintf(text, sizeof(text), "%llu calls and resumptions of further requests have no label",
+	snprintf(text, sizeof(text), "calls and resumptions in further requests, without a label: %llu",
 		 (unsigned long long)w->sink->groups.others);
 	number = put_text(w, text);
 	to = out_reserve(&w->sink->file.out, ROOM);

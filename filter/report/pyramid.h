@@ -6,7 +6,7 @@
  * There are two, of the same columns. One has the paths of flame.h: those that are at least one of `parts` of a block's
  * time with all below them, each with its own values; what is smaller is added up below the nearest caller that is
  * there. The other one has the functions: those whose own time is one of `parts` of a column, in wide blocks, too,
- * where that is less of the block, unless that makes too many. A program of many paths has few functions, so that
+ * where that is less of the block, unless there are too many. A program of many paths has few functions, so that
  * these can be told apart where paths cannot. The sum of each block is exact in both.
  */
 #pragma once

@@ -13,6 +13,7 @@ import re
 import sys
 
 import recording
+import telemetry
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden"))
 import otlp_profile  # noqa: E402
@@ -1410,16 +1411,6 @@ def test_unidentified(python, folder):
     return [] if not summary["tasks"] and len(walls) == 2 and walls == sums else [f"{summary['tasks']}, {requests}"]
 
 
-# As much of OpenTelemetry's SDK as is looked at.
-TELEMETRY = """
-class Span:
-    def __init__(self, name, parent, context=None):
-        self._name, self._parent, self._context = name, parent, context
-    def start(self, start_time=None, parent_context=None):
-        pass
-    def end(self, end_time=None):
-        pass
-"""
 TELLS = """
 import asyncio, json, os, sys, types
 from opentelemetry.sdk.trace import Span
@@ -1450,10 +1441,7 @@ def check_links(folder, wanted):
 
 def test_telemetry(python, folder):
     """Spans of OpenTelemetry that begin in this process are requests, with its numbers if it has any."""
-    package = os.path.join(folder, "opentelemetry", "sdk", "trace")
-    os.makedirs(package)
-    with open(os.path.join(package, "__init__.py"), "w", encoding="utf-8") as file:
-        file.write(TELEMETRY)
+    telemetry.make_package(folder)
     _, summary = recorded(python, folder, TELLS)
     found = sorted(r["name"] for r in summary["requests"])
     rows = slices_of(os.path.join(folder, "rec"), "GET /0")

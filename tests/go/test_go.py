@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
 sys.path.insert(0, os.path.join(TESTS, "doors"))
 import recording  # noqa: E402
+import telemetry  # noqa: E402
 from tap import Plan  # noqa: E402
 
 # docs/exports.md names them. Modules of one release of the collector have two numbers.
@@ -168,16 +169,7 @@ def record(python, folder, source, options=()):
         return json.load(file)
 
 
-# As much of OpenTelemetry's SDK as is looked at; each of two handlers waits in a span of its own.
-TELEMETRY = """
-class Span:
-    def __init__(self, name, parent, context=None):
-        self._name, self._parent, self._context = name, parent, context
-    def start(self, start_time=None, parent_context=None):
-        pass
-    def end(self, end_time=None):
-        pass
-"""
+# Each of two handlers waits in a span of its own.
 SPANS = """
 import asyncio
 from opentelemetry.sdk.trace import Span
@@ -208,20 +200,13 @@ def linked_calls(request, function):
     return dict(found)
 
 
-def make_package(folder):
-    package = os.path.join(folder, "opentelemetry", "sdk", "trace")
-    os.makedirs(package)
-    with open(os.path.join(package, "__init__.py"), "w", encoding="utf-8") as file:
-        file.write(TELEMETRY)
-
-
 def check_collector(python, collector, folder):
     problems, summaries = [], {}
     with running(collector, folder) as (url, said):
         for name, (source, options) in {**equality(), "spans": (SPANS, ())}.items():
             place = os.path.join(folder, re.sub(r"\W", "-", name))
             os.mkdir(place)
-            make_package(place)
+            telemetry.make_package(place)
             summaries[name] = record(python, place, source, options)
             done = ocular(place, "report", "-q", "--otlp", url, "data")
             if done.returncode or not re.fullmatch(rf"ocular: sent \d+ bytes of otlp to {url}/v1development/profiles\n", done.stderr):

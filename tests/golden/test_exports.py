@@ -6,7 +6,9 @@ The traces are the golden ones (gaps, damage, clocks that run backwards, no even
 stacks, the speedscope and the Firefox profile, the pstats and the callgrind file hold, in all and for each function.
 """
 
+import collections
 import glob
+import gzip
 import json
 import marshal
 import os
@@ -19,6 +21,7 @@ import recording  # noqa: E402
 import firefox_profile  # noqa: E402
 import otlp_profile  # noqa: E402
 import test_pypylog  # noqa: E402
+from protobuf import message, varints  # noqa: E402
 from tap import Plan  # noqa: E402
 
 FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
@@ -219,6 +222,7 @@ def check_longest(folder):
 
 # What a span of OpenTelemetry's is: words of KIND_SUBJECT (13; helper-ext/shared/marker.h), its numbers in pieces first.
 NAME, BEGUN, ENDED, PIECE = 1 << 43, 9 << 43, 10 << 43, 22 << 43
+TASK_NUMBER = 1 << 42  # of a NAME: it is Task- and a number
 TRACES = [(0x4bf92f3577b34da6a3ce929d0e0e4736, 0x00f067aa0ba902b7), (0x4bf92f3577b34da6a3ce929d0e0e4736, 0x00f067aa0ba902b8)]
 
 
@@ -232,10 +236,10 @@ def write_spans(path, lost=False, spans=None):
         place = ("/src/app.py", name, "1", "0", "") if event.startswith("PY_") else ("", "", "", "13", str(payload))
         lines.append("\t".join((str(time), "10", "10", event, *place)))
 
-    def begin(number, ids):
+    def begin(number, ids, name=2):
         for n in range(6):
             add("EXTENSION", payload=PIECE | n << 32 | (ids[0] << 64 | ids[1]) >> 160 - 32 * n & 0xffffffff)
-        for payload in (NAME | 2, BEGUN | number):
+        for payload in (NAME | name, BEGUN | number):
             add("EXTENSION", payload=payload)
 
     def leaf(ns):
@@ -257,7 +261,7 @@ def write_spans(path, lost=False, spans=None):
     add("EXTENSION", payload=ENDED | 100)
     leaf(16)
     for n in range(spans or 0):
-        begin(102, (1, 1 + n))
+        begin(102, (1, 1 + n), TASK_NUMBER | 1 + n)
         leaf(32)
         add("EXTENSION", payload=ENDED | 102)
     add("PY_RETURN", "main")
@@ -290,6 +294,27 @@ def check_links(folder):
     return problems
 
 
+def check_labels(folder):
+    """Calls of leaf() by the name of the request they were in. Of names beyond the bound they are told, and have none."""
+    events, out, limit = os.path.join(folder, "names.txt"), os.path.join(folder, "pprof"), 4096
+    write_spans(events, spans=limit)  # with the name of the first two one more than there are labels
+    done = recording.run([FEED, f"codes={os.path.join(HERE, 'telemetry')}", f"pprof={out}", events])
+    assert not done.returncode, done.stderr
+    with gzip.open(out) as file:
+        profile = message(file.read())
+    texts = [text.decode() for text in profile[6]]
+    calls, key = collections.Counter(), texts.index("request")
+    for sample in map(message, profile[2]):
+        names = [texts[label[2][0]] for label in map(message, sample[3]) if label[1][0] == key]
+        calls[names[0] if names else None] += next(varints(sample[2][0]))
+    tasks = {name: n for name, n in calls.items() if name and name.startswith("Task-")}
+    others = {name: n for name, n in calls.items() if name not in tasks}
+    said = [texts[n] for n in profile[13]]
+    problems = [] if len(tasks) == limit - 1 and set(tasks.values()) == {1} else [f"{len(tasks)} names of tasks"]
+    problems += [] if sorted(others.values()) == [3, 4] and others[None] == 4 else [f"calls: {others}"]
+    return problems + ([] if said == ["calls and resumptions in further requests, without a label: 1"] else [f"{said}"])
+
+
 def main():
     with recording.scratch() as folder, Plan() as plan:
         for events in sorted(glob.glob(os.path.join(HERE, "*", "events.txt"))):
@@ -299,6 +324,7 @@ def main():
             codes = case if glob.glob(os.path.join(case, "codes-*.jsonl")) else None
             plan.case(os.path.basename(case), check, folder, events, codes, more)
         plan.case("links to OpenTelemetry's spans", check_links, folder)
+        plan.case("labels of requests", check_labels, folder)
         plan.case("sections of a log at the end of the buffer", check_longest, folder)
         large = os.path.join(folder, "large.txt")
         write_large(large)
