@@ -61,15 +61,15 @@ static bool has_group(enum call_grouping by, const struct request *q)
 				   : *called_text(&q->called, name);
 }
 
-/* In which the activation's path is. Or -ENOMEM. */
-static int64_t group_of(struct sink_calls *c, const struct activation *a)
+/* In which the path of an activation is that a request is known of. Or -ENOMEM. */
+static __attribute__((noinline)) int64_t group_of(struct sink_calls *c, const struct activation *a)
 {
 	const struct call_groups *g = &c->groups;
-	const struct request *q = g->by ? a->request : NULL;
+	const struct request *q = a->request;
 	uint32_t group;
 	uint64_t key;
 
-	if (!q || !has_group(g->by, q))
+	if (!has_group(g->by, q))
 		return 0;
 	key = key_of(g->by, q);
 	while ((group = (uintptr_t)map_get(&g->numbers, key)) && !is_of(g->by, &g->all[group - 1], q))
@@ -80,11 +80,13 @@ static int64_t group_of(struct sink_calls *c, const struct activation *a)
 static int calls_enter(struct sink *s, const struct activation *a)
 {
 	struct sink_calls *c = (struct sink_calls *)s;
-	bool passed = is_passed(c, a->code);
-	int64_t group = passed ? 0 : group_of(c, a);
-	int err = group < 0 ? (int)group : passed ? 0 : calltree_enter_in(&c->tree, a, group);
+	int64_t group = 0;
 
-	return err ? sink_file_no_memory(s) : 0;
+	if (is_passed(c, a->code))
+		return 0;
+	if (c->groups.by && a->request)
+		group = group_of(c, a);
+	return group < 0 || calltree_enter_in(&c->tree, a, group) ? sink_file_no_memory(s) : 0;
 }
 
 static int calls_resume(struct sink *s, const struct activation *a)

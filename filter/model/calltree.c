@@ -51,15 +51,12 @@ static uint32_t add_child(struct calltree *t, uint32_t parent, struct code *code
 	return add_below(t, parent, code, &t->children, key);
 }
 
-/* Below the node, where the group is that one. CALLTREE_NONE: no memory. */
-static uint32_t edge_of(struct calltree *t, uint32_t parent, uint32_t group)
+/* Below a node of another group, where the group is that one. CALLTREE_NONE: no memory. */
+static __attribute__((noinline)) uint32_t edge_of(struct calltree *t, uint32_t parent, uint32_t group)
 {
 	uint64_t key = map_pair(parent, group);
-	uint32_t n;
+	uint32_t n = (uintptr_t)map_get(&t->edges, key);
 
-	if (t->nodes[parent].group == group)
-		return parent;
-	n = (uintptr_t)map_get(&t->edges, key);
 	if (n)
 		return n;
 	n = add_below(t, parent, NULL, &t->edges, key);
@@ -68,17 +65,21 @@ static uint32_t edge_of(struct calltree *t, uint32_t parent, uint32_t group)
 	return n;
 }
 
-/* A function's caller, and what lies between them. */
-static uint32_t leave_edge(struct calltree *t, uint32_t node, uint64_t ns, uint64_t cycles, struct off off)
+/* What lies between a function and its caller has its times, too. The caller. */
+static __attribute__((noinline)) uint32_t leave_edge(struct calltree *t, uint32_t node, uint64_t ns, uint64_t cycles,
+						     const struct off *off)
 {
 	struct call_node *edge = &t->nodes[node];
 
-	if (edge->code || !edge->parent)
-		return node;
 	edge->ns += ns;
 	edge->cycles += cycles;
-	off_add(&edge->off, off);
+	off_add(&edge->off, *off);
 	return edge->parent;
+}
+
+static bool is_edge(const struct call_node *n)
+{
+	return !n->code && n->parent;
 }
 
 static uint32_t child_of(struct calltree *t, uint32_t parent, struct code *code)
@@ -126,9 +127,11 @@ int calltree_enter(struct calltree *t, const struct activation *a)
 int calltree_enter_in(struct calltree *t, const struct activation *a, uint32_t group)
 {
 	struct call_root *r = root_of(t, a->pid, a->tid, a->interpreter);
-	uint32_t at = r ? edge_of(t, r->current, group) : CALLTREE_NONE;
-	uint32_t n = at ? child_of(t, at, a->code) : CALLTREE_NONE;
+	uint32_t n = r ? r->current : CALLTREE_NONE;
 
+	if (n && t->nodes[n].group != group)
+		n = edge_of(t, n, group);
+	n = n ? child_of(t, n, a->code) : CALLTREE_NONE;
 	if (!n)
 		return -ENOMEM;
 	r->current = n;
@@ -210,7 +213,9 @@ int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_
 	if (!r)
 		return -ENOMEM;
 	n = &t->nodes[r->current];
-	r->current = leave_edge(t, n->parent, end_ns - a->start_ns, end_cycles - a->start_cycles, a->off);
+	r->current = n->parent;
+	if (is_edge(&t->nodes[r->current]))
+		r->current = leave_edge(t, r->current, end_ns - a->start_ns, end_cycles - a->start_cycles, &a->off);
 	add_inner(r, end_ns - a->start_ns, end_cycles - a->start_cycles);
 	n->ns += end_ns - a->start_ns;
 	n->cycles += end_cycles - a->start_cycles;
