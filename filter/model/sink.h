@@ -75,6 +75,13 @@ struct trip {
 	bool counted;	       /* uops were counted (INSTRUCTION events), not read off the bytecode */
 };
 
+/* A thread was off its CPU until ns. That is no time of the thread if its event at last_ns was its last one. */
+struct off_mark {
+	int32_t pid, tid;
+	uint64_t ns, last_ns;
+	struct off off;
+};
+
 /* An exception was raised, or handled in Python, in the innermost frame. */
 struct exception_mark {
 	const struct activation *in;
@@ -134,6 +141,7 @@ struct sink_ops {
 	/* One that awaits what was thrown into, and was entered for that, goes on itself: an OP_PY_THROW of its own. */
 	int (*resume)(struct sink *s, const struct activation *a);
 	int (*iterate)(struct sink *s, const struct trip *t);
+	int (*off)(struct sink *s, const struct off_mark *m);
 	int (*exception)(struct sink *s, const struct exception_mark *m);
 	int (*label)(struct sink *s, const struct label_mark *m);
 	int (*span)(struct sink *s, const struct span_mark *m);
@@ -155,7 +163,7 @@ struct sink_ops {
 
 /* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
-	struct sink *sample, *enter, *leave, *resume, *iterate, *exception, *label, *span, *task, *gap, *segment,
+	struct sink *sample, *enter, *leave, *resume, *iterate, *off, *exception, *label, *span, *task, *gap, *segment,
 		*second;
 };
 

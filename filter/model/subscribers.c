@@ -30,6 +30,7 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(leave);
 	LINK(resume);
 	LINK(iterate);
+	LINK(off);
 	LINK(gap);
 	LINK(exception);
 	LINK(label);

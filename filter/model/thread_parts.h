@@ -161,7 +161,7 @@ void thread_lose_greenlets(struct thread *t);
 /* --- thread_time.c */
 
 /* A CPU word: the thread was taken off its CPU, or put on one. */
-void thread_take_cpu(struct thread *t, const struct sample *s, struct profile *p);
+int thread_take_cpu(struct thread *t, const struct sample *s, const struct subscribers *to);
 
 /* The thread's time without an activation ends: since the last one, or since the thread began. */
 void thread_end_outside(const struct thread *t, uint64_t ns, uint64_t cycles, struct profile *p);

@@ -30,11 +30,22 @@ static COLD void forget_cpu(const struct thread *t)
 			s->frames[i].a.code->function->cpu_unknown = true;
 }
 
-void thread_take_cpu(struct thread *t, const struct sample *s, struct profile *p)
+/* It was off until ns, since its last event. */
+static int was_off(struct thread *t, struct off d, uint64_t ns, const struct subscribers *to)
 {
-	add_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), p);
+	const struct off_mark m = { t->pid, t->tid, ns, t->last_ns, d };
+
+	add_off(t, d, to->profile);
+	return d.ns && !t->early ? SUBSCRIBERS_CALL(to, off, &m) : 0;
+}
+
+int thread_take_cpu(struct thread *t, const struct sample *s, const struct subscribers *to)
+{
+	int err = was_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), s->time, to);
+
 	if (t->cpu.lost)
 		forget_cpu(t);
+	return err;
 }
 
 static void take_back(struct thread *t, struct off d, struct profile *p)
@@ -129,14 +140,13 @@ int thread_restart(struct thread *t, const struct sample *s, const struct subscr
  */
 int thread_segment(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
-	int err;
+	int err = 0;
 
 	if (s->ends) {
-		add_off(t, cpu_until(&t->cpu, s->time, t->last_ns), to->profile);
+		err = was_off(t, cpu_until(&t->cpu, s->time, t->last_ns), s->time, to);
 		stand_at(t, s);
 	}
-	err = thread_restart(t, s, to);
-	return err ? err : SUBSCRIBERS_CALL(to, segment, s);
+	return err ?: thread_restart(t, s, to) ?: SUBSCRIBERS_CALL(to, segment, s);
 }
 
 static void end_flights_of(const struct stack *stacks)

@@ -184,7 +184,7 @@ int thread_extension(struct thread *t, const struct sample *s, const struct subs
 	if (s->kind == KIND_CPU_TIME)
 		used_word(&t->used, s->payload);
 	if (s->kind == KIND_CPU)
-		thread_take_cpu(t, s, p);
+		return thread_take_cpu(t, s, to);
 	if (s->kind == KIND_NATIVE)
 		return take_native(t, s, p);
 	if (s->kind == KIND_COLLECTION)

@@ -65,8 +65,10 @@ static int widen(struct columns *c)
 	if (err)
 		return err;
 	c->width_ns *= 2;
-	for (struct tstate *s = c->rows.all; s; s = s->next)
+	for (struct tstate *s = c->rows.all; s; s = s->next) {
 		((struct columns_row *)s)->column /= 2;
+		((struct columns_row *)s)->column_end_ns = 0;
+	}
 	return 0;
 }
 
@@ -89,6 +91,14 @@ static int reach(struct columns *c, uint64_t ns)
 	return err;
 }
 
+/* Where the column ends, or what comes first. */
+static uint64_t column_end(const struct columns *c, uint32_t column, uint64_t until)
+{
+	uint64_t begin_ns = c->origin_ns + column * c->width_ns;
+
+	return until - begin_ns > c->width_ns ? begin_ns + c->width_ns : until;
+}
+
 /* What is of one column. */
 static int add_to_column(struct columns *c, struct columns_row *row, uint32_t column, uint32_t node, uint64_t ns,
 			 uint32_t calls)
@@ -99,19 +109,12 @@ static int add_to_column(struct columns *c, struct columns_row *row, uint32_t co
 	if (row->column != column || ((row->recent[at].ns || row->recent[at].calls) && row->recent[at].node != node))
 		err = add_recent(c, row);
 	row->column = column;
+	row->column_end_ns = column_end(c, column, UINT64_MAX);
 	row->recent[at].node = node;
 	row->recent[at].ns += ns;
 	row->recent[at].calls += calls;
 	row->ns += ns;
 	return err;
-}
-
-/* Where the column ends, or what comes first. */
-static uint64_t column_end(const struct columns *c, uint32_t column, uint64_t until)
-{
-	uint64_t begin_ns = c->origin_ns + column * c->width_ns;
-
-	return until - begin_ns > c->width_ns ? begin_ns + c->width_ns : until;
 }
 
 static int add_span(struct columns *c, struct columns_row *row, uint64_t from, uint64_t until)
@@ -202,10 +205,22 @@ int columns_call(struct columns *c, struct columns_row *row, uint64_t ns, uint32
 	return err ? err : add_to_column(c, row, at / c->width_ns, node, 0, 1);
 }
 
+/* There was an event after them. */
+static int add_away(struct columns *c, struct columns_row *row)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < row->naway && !err; i++)
+		err = add_each(c, &c->more[row->away[i].kind], row, row->away[i].node, row->away[i].from,
+			       row->away[i].until);
+	row->naway = 0;
+	return err;
+}
+
 /* More of them without an event between are taken for the thread's time. */
 static int put_off(struct columns *c, struct columns_row *row, enum columns_more kind, uint64_t from, uint64_t until)
 {
-	int err = row->naway == COLUMNS_AWAY ? columns_event(c, row, row->last_ns) : 0;
+	int err = row->naway == COLUMNS_AWAY ? add_away(c, row) : 0;
 
 	if (from < until && row->node) {
 		row->away[row->naway].node = row->node;
@@ -216,38 +231,29 @@ static int put_off(struct columns *c, struct columns_row *row, enum columns_more
 	return err;
 }
 
-int columns_off(struct columns *c, struct columns_row *row, uint64_t ns, struct off off)
+int columns_off(struct columns *c, struct columns_row *row, uint64_t ns, uint64_t last_ns, struct off off)
 {
 	uint64_t from = ns - off.waiting_ns;
+	int err = last_ns > row->away_ns ? add_away(c, row) : 0;
 
 	begin(c, row->since_ns);
-	return put_off(c, row, COLUMNS_WAITING, from, ns)
-		       ?: put_off(c, row, COLUMNS_PREEMPTED, from - (off.ns - off.waiting_ns), from);
+	row->away_ns = last_ns;
+	err = err ?: put_off(c, row, COLUMNS_WAITING, from, ns);
+	return err ?: put_off(c, row, COLUMNS_PREEMPTED, from - (off.ns - off.waiting_ns), from);
 }
 
-int columns_event(struct columns *c, struct columns_row *row, uint64_t ns)
+int columns_end(struct columns *c, struct columns_row *row, uint64_t end_ns)
 {
-	int err = 0;
+	int err = end_ns > row->away_ns ? add_away(c, row) : 0;
 
-	for (uint32_t i = 0; i < row->naway && !err; i++)
-		err = add_each(c, &c->more[row->away[i].kind], row, row->away[i].node, row->away[i].from,
-			       row->away[i].until);
 	row->naway = 0;
-	row->last_ns = ns > row->last_ns ? ns : row->last_ns;
 	return err;
-}
-
-void columns_end(struct columns_row *row, bool of_all)
-{
-	row->naway = 0;
-	if (of_all)
-		cpu_restart(&row->cpu);
 }
 
 int columns_go(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node)
 {
 	uint64_t from = row->since_ns < c->origin_ns ? c->origin_ns : row->since_ns;
-	int err = 0;
+	int err = add_away(c, row);
 
 	begin(c, ns);
 	if (row->node && ns > from)

@@ -31,24 +31,24 @@ struct columns_row {
 	uint32_t number; /* 0, 1, 2, ... */
 	uint32_t node;	 /* where it is; 0: in no function */
 	uint64_t since_ns;
-	uint64_t ns; /* in functions, in all */
-	bool group;  /* no thread: what was added by columns_add() */
-	struct cpu cpu;
+	uint64_t ns;			 /* in functions, in all */
+	bool group;			 /* no thread: what was added by columns_add() */
 	const struct columns_row *waits; /* a group: when it waited; NULL: it never did, or that is not known */
-	/* What has not been added yet, all of one column. */
+	/* What has not been added yet, all of one column, which ends then; 0: that is not known. */
 	uint32_t column;
-	struct {
+	uint64_t column_end_ns;
+	struct columns_recent {
 		uint32_t node, calls;
 		uint64_t ns;
 	} recent[COLUMNS_RECENT];
-	/* When it was off its CPU since its last event: it is no time of the thread if that was the last of all. */
+	/* When it was off its CPU since its last event, at away_ns: no time of the thread if that was the last of all. */
+	uint64_t away_ns;
 	uint32_t naway;
 	struct {
 		uint32_t node;
 		enum columns_more kind;
 		uint64_t from, until;
 	} away[COLUMNS_AWAY];
-	uint64_t last_ns; /* its last event */
 };
 
 /* Zeroed: nothing was seen. */
@@ -71,14 +71,32 @@ int columns_go(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t
 /* The node was called at ns, once. 0 or -ENOMEM. */
 int columns_call(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node);
 
+/* Both. Inline, because nearly all of what happens is in the column of what was before it, and where that was. */
+static inline int columns_went(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node, bool called)
+{
+	struct columns_recent *was = &row->recent[row->node % COLUMNS_RECENT];
+	struct columns_recent *is = &row->recent[node % COLUMNS_RECENT];
+	int err;
+
+	if (row->node && was->node == row->node && (is->node == node || !called) && !row->naway &&
+	    ns >= row->since_ns && ns < row->column_end_ns) {
+		was->ns += ns - row->since_ns;
+		row->ns += ns - row->since_ns;
+		is->calls += called;
+		row->node = node;
+		row->since_ns = ns;
+		return 0;
+	}
+	err = columns_go(c, row, ns, node);
+	return err || !called ? err : columns_call(c, row, ns, node);
+}
+
 /*
- * It was off its CPU where it is, for so long until ns. It counts when the thread's next event comes, or
- * never: where markers are missing, or its time ends (of_all).
- * 0 or -ENOMEM.
+ * It was off its CPU where it is, for so long until ns, after its event at last_ns. It counts when the thread's next
+ * event comes, or never: where markers are missing, or its time ends, and its last event was at end_ns. 0 or -ENOMEM.
  */
-int columns_off(struct columns *c, struct columns_row *row, uint64_t ns, struct off off);
-int columns_event(struct columns *c, struct columns_row *row, uint64_t ns);
-void columns_end(struct columns_row *row, bool of_all);
+int columns_off(struct columns *c, struct columns_row *row, uint64_t ns, uint64_t last_ns, struct off off);
+int columns_end(struct columns *c, struct columns_row *row, uint64_t end_ns);
 
 /*
  * A row of another kind, whose nodes mean something else: of what happens at once in a process, number `of` of it.

@@ -48,10 +48,7 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 /* The thread went to another function at ns, which the tree knows already: it began there, or goes on. */
 static int went(struct sink_html *h, struct columns_row *row, const struct activation *a, uint64_t ns, bool called)
 {
-	uint32_t node = row ? calltree_at(&h->tree, a) : CALLTREE_NONE;
-	int err = row ? columns_go(&h->columns, row, ns, node) : -1;
-
-	return err || !called ? err : columns_call(&h->columns, row, ns, node);
+	return row ? columns_went(&h->columns, row, ns, calltree_at(&h->tree, a), called) : -1;
 }
 
 static int enter(struct sink *s, const struct activation *a)
@@ -70,8 +67,8 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 	struct sink_html *h = (struct sink_html *)s;
 	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
 
-	if (row && (how == LEAVE_END || how == LEAVE_GAP))
-		columns_end(row, how == LEAVE_END);
+	if (row && (how == LEAVE_END || how == LEAVE_GAP) && columns_end(&h->columns, row, end_ns))
+		return sink_file_no_memory(s);
 	return task_trees_leave(&h->tasks, &h->tree, a, calltree_at(&h->tree, a), end_ns, end_cycles) ||
 			       calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, row, a, end_ns, false)
 		       ? sink_file_no_memory(s)
@@ -82,41 +79,25 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 #define WAITS_OF(tid) (0x40000000u | (uint32_t)(tid))
 
 /* What the thread was off its CPU by its own will, in functions. */
-static int take_cpu(struct sink_html *h, const struct sample *s)
+static int add_wait(struct sink_html *h, struct columns_row *row, const struct off_mark *m)
 {
-	struct columns_row *row = columns_row(&h->columns, s->pid, s->tid), *waits;
-	struct off off;
+	struct columns_row *waits = columns_group(&h->columns, m->pid, WAITS_OF(m->tid));
 
-	if (!row)
-		return -1;
-	off = cpu_word(&row->cpu, s->payload, s->time, row->last_ns);
-	if (!row->node)
-		return 0;
-	if (columns_off(&h->columns, row, s->time, off))
-		return -1;
-	if (!off.waiting_ns)
-		return 0;
-	waits = columns_group(&h->columns, s->pid, WAITS_OF(s->tid));
 	row->waits = waits;
-	return waits ? columns_add(&h->columns, waits, 1, s->time - off.waiting_ns, s->time) : -1;
+	return waits ? columns_add(&h->columns, waits, 1, m->ns - m->off.waiting_ns, m->ns) : -1;
 }
 
-static int take_event(struct sink_html *h, const struct sample *s)
-{
-	struct columns_row *row = columns_row(&h->columns, s->pid, s->tid);
-
-	return row ? columns_event(&h->columns, row, s->time) : -1;
-}
-
-static int sample(struct sink *s, const struct sample *of)
+static int off(struct sink *s, const struct off_mark *m)
 {
 	struct sink_html *h = (struct sink_html *)s;
+	struct columns_row *row = columns_row(&h->columns, m->pid, m->tid);
+	int err = row ? 0 : -1;
 
-	if (of->op <= OP_EVENT_LAST)
-		return take_event(h, of) ? sink_file_no_memory(s) : 0;
-	if (of->op != OP_EXTENSION || of->kind != KIND_CPU)
-		return 0;
-	return take_cpu(h, of) ? sink_file_no_memory(s) : 0;
+	if (row && row->node)
+		err = columns_off(&h->columns, row, m->ns, m->last_ns, m->off);
+	if (row && row->node && !err && m->off.waiting_ns)
+		err = add_wait(h, row, m);
+	return err ? sink_file_no_memory(s) : 0;
 }
 
 /* Tasks of one coroutine are a row of the timeline; single ones have a flame graph. */
@@ -141,7 +122,7 @@ static void free_html(struct sink *s)
 }
 
 static const struct sink_ops html_ops = {
-	.sample = sample,
+	.off = off,
 	.enter = enter,
 	.leave = leave,
 	.task = task,

@@ -207,18 +207,15 @@ static void test_off(void **state)
 
 	(void)state;
 	assert_int_equal(columns_go(&c, a, 5000, 7), 0);
-	assert_int_equal(columns_event(&c, a, 5000), 0);
-	assert_int_equal(columns_off(&c, a, 5000 + 1024 + 100, (struct off){ 200, 200 }), 0);
-	assert_int_equal(columns_off(&c, a, 5000 + 1024 + 400, (struct off){ 50, 0 }), 0);
+	assert_int_equal(columns_off(&c, a, 5000 + 1024 + 100, 5000, (struct off){ 200, 200 }), 0);
+	assert_int_equal(columns_off(&c, a, 5000 + 1024 + 400, 5000, (struct off){ 50, 0 }), 0);
 	assert_int_equal(more(&c, COLUMNS_WAITING, 0, 7), 0);
-	assert_int_equal(columns_event(&c, a, 5000 + 2048), 0);
 	assert_int_equal(columns_go(&c, a, 5000 + 2048, 8), 0);
-	assert_int_equal(columns_off(&c, a, 5000 + 2048 + 100, (struct off){ 60, 60 }), 0);
-	columns_end(a, true);
+	assert_int_equal(columns_off(&c, a, 5000 + 2048 + 100, 5000 + 2048, (struct off){ 60, 60 }), 0);
+	assert_int_equal(columns_end(&c, a, 5000 + 2048), 0);
 	assert_int_equal(columns_go(&c, a, 5000 + 2048, 0), 0);
-	assert_int_equal(columns_event(&c, a, 5000 + 4096), 0);
-	assert_int_equal(columns_off(&c, a, 5000 + 4096, (struct off){ 60, 60 }), 0); /* in no function */
-	assert_int_equal(columns_event(&c, a, 5000 + 4096), 0);
+	assert_int_equal(columns_off(&c, a, 5000 + 4096, 5000 + 2048, (struct off){ 60, 60 }), 0); /* in no function */
+	assert_int_equal(columns_go(&c, a, 5000 + 4096, 0), 0);
 	assert_int_equal(columns_finish(&c), 0);
 	assert_int_equal(more(&c, COLUMNS_WAITING, 0, 7), 100);
 	assert_int_equal(more(&c, COLUMNS_WAITING, 1, 7), 100);
@@ -228,12 +225,63 @@ static void test_off(void **state)
 	columns_free(&c);
 }
 
+/* Events that change no function, as loops have: seen by a later time of the last one. */
+static void test_off_between(void **state)
+{
+	struct columns c = { 0 };
+	struct columns_row *a = columns_row(&c, 1, 1);
+
+	(void)state;
+	assert_int_equal(columns_go(&c, a, 5000, 7), 0);
+	assert_int_equal(columns_off(&c, a, 5100, 5000, (struct off){ 20, 20 }), 0);
+	assert_int_equal(columns_off(&c, a, 5300, 5200, (struct off){ 30, 30 }), 0);
+	assert_int_equal(more(&c, COLUMNS_WAITING, 0, 7), 20);
+	assert_int_equal(columns_end(&c, a, 5400), 0);
+	assert_int_equal(columns_off(&c, a, 5500, 5400, (struct off){ 40, 40 }), 0);
+	assert_int_equal(columns_end(&c, a, 5400), 0);
+	assert_int_equal(more(&c, COLUMNS_WAITING, 0, 7), 50);
+	columns_free(&c);
+}
+
+/* In one step or in two, from narrow columns to wide ones. */
+static void test_went(void **state)
+{
+	struct columns one = { 0 }, two = { 0 };
+	struct columns_row *a = columns_row(&one, 1, 1), *b = columns_row(&two, 1, 1);
+	uint64_t now = 5000;
+
+	(void)state;
+	srand(1);
+	for (int i = 0; i < 300000; i++) {
+		uint32_t node = rand() % 4 ? rand() % 4 : rand() % (2 * COLUMNS_RECENT);
+		bool called = node && rand() % 2;
+
+		now += rand() % 100 ? rand() % 30 : rand() % 20 ? 1024 : -(rand() % 50);
+		assert_int_equal(columns_went(&one, a, now, node, called), 0);
+		assert_int_equal(columns_go(&two, b, now, node), 0);
+		if (called)
+			assert_int_equal(columns_call(&two, b, now, node), 0);
+	}
+	assert_int_equal(columns_finish(&one), 0);
+	assert_int_equal(columns_finish(&two), 0);
+	assert_true(one.width_ns > COLUMNS_WIDTH);
+	assert_int_equal(one.cells.used, two.cells.used);
+	for (struct map_slot *s = NULL; (s = map_next(&one.cells, s));)
+		assert_ptr_equal(map_get(&two.cells, s->key), s->value);
+	for (struct map_slot *s = NULL; (s = map_next(&one.more[COLUMNS_CALLS], s));)
+		assert_ptr_equal(map_get(&two.more[COLUMNS_CALLS], s->key), s->value);
+	assert_int_equal(a->ns, b->ns);
+	columns_free(&one);
+	columns_free(&two);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_narrow),	   cmocka_unit_test(test_backwards), cmocka_unit_test(test_long),
 		cmocka_unit_test(test_many_nodes), cmocka_unit_test(test_group),     cmocka_unit_test(test_far),
-		cmocka_unit_test(test_calls),	   cmocka_unit_test(test_off),
+		cmocka_unit_test(test_calls),	   cmocka_unit_test(test_off),	     cmocka_unit_test(test_off_between),
+		cmocka_unit_test(test_went),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
