@@ -110,7 +110,7 @@ static uint32_t root_node(struct calltree *t, int32_t pid)
 }
 
 /* Made together with its node. NULL: no memory. */
-static struct call_root *root_of(struct calltree *t, int32_t pid, int32_t tid, uint32_t interpreter)
+static inline struct call_root *root_of(struct calltree *t, int32_t pid, int32_t tid, uint32_t interpreter)
 {
 	struct call_root *r = tstate_of(&t->roots, pid, tid, interpreter, sizeof(*r));
 
@@ -223,19 +223,6 @@ int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_
 	n->self_cycles += end_cycles - a->start_cycles - a->callee_cycles;
 	off_add(&n->off, a->off);
 	return 0;
-}
-
-uint32_t calltree_at(const struct calltree *t, const struct activation *a)
-{
-	const struct tstate *s = t->roots.at;
-	const struct call_root *r;
-
-	/* That of the last event, mostly. */
-	if (!s || s->pid != a->pid || s->tid != a->tid || s->interpreter != a->interpreter)
-		for (s = tstate_thread(&t->roots, a->pid, a->tid); s && s->interpreter != a->interpreter;)
-			s = s->other;
-	r = (const struct call_root *)s;
-	return r && r->current != r->root ? r->current : CALLTREE_NONE;
 }
 
 struct off calltree_self_off(const struct calltree *t, uint32_t node)

@@ -70,7 +70,13 @@ int calltree_begin_span(struct calltree *t, const struct label_mark *m);
 int calltree_end_span(struct calltree *t, const struct label_mark *m);
 
 /* Where the activation's stack is: a node, CALLTREE_NONE outside of functions. */
-uint32_t calltree_at(const struct calltree *t, const struct activation *a);
+static inline uint32_t calltree_at(const struct calltree *t, const struct activation *a)
+{
+	const struct tstate *s = tstate_find(&t->roots, a->pid, a->tid, a->interpreter);
+	const struct call_root *r = (const struct call_root *)s;
+
+	return r && r->current != r->root ? r->current : CALLTREE_NONE;
+}
 
 /* The part of self_ns that was not on a CPU: what its children were not is theirs. In a tree without spans. */
 struct off calltree_self_off(const struct calltree *t, uint32_t node);

@@ -131,30 +131,31 @@ static void forget(struct word_stream *l)
 static int numbers_grow(struct numbers *n, uint32_t number)
 {
 	uint32_t size = number + NUMBERS_AHEAD < 2 * n->n ? 2 * n->n : number + NUMBERS_AHEAD;
-	uint64_t *words;
+	struct numbered *all;
 
 	size = size < MARKER_NUMBER_MAX ? size : MARKER_NUMBER_MAX + 1;
-	words = calloc(size, sizeof(*words));
-	if (!words)
+	all = calloc(size, sizeof(*all));
+	if (!all)
 		return -ENOMEM;
 	if (n->n)
-		memcpy(words, n->words, n->n * sizeof(*words));
-	free(n->words);
-	*n = (struct numbers){ words, size };
+		memcpy(all, n->all, n->n * sizeof(*all));
+	free(n->all);
+	*n = (struct numbers){ all, size };
 	return 0;
 }
 
-static int numbers_put(struct numbers *n, uint32_t number, uint64_t word)
+static int numbers_put(struct numbers *n, const struct process *p, uint32_t number, uint64_t word)
 {
 	if (number >= n->n && numbers_grow(n, number))
 		return -ENOMEM;
-	n->words[number] = word & ~((uint64_t)MARKER_SEQ_MASK << MARKER_SEQ_SHIFT);
+	n->all[number].word = word & ~((uint64_t)MARKER_SEQ_MASK << MARKER_SEQ_SHIFT);
+	n->all[number].code = codes_own(p, marker_code(word));
 	return 0;
 }
 
 static void numbers_free(struct numbers *n)
 {
-	free(n->words);
+	free(n->all);
 	*n = (struct numbers){ 0 };
 }
 
@@ -172,7 +173,7 @@ static int take_prefixes(struct decoder *d, struct word_stream *l, const struct 
 		*target = marker_wide_dest(l->wide);
 	}
 	forget_prefixes(l);
-	return number && numbers_put(&l->numbers, number, w->bits) ? no_memory(d) : 0;
+	return number && numbers_put(&l->numbers, l->process, number, w->bits) ? no_memory(d) : 0;
 }
 
 static int feed_event(struct decoder *d, struct word_stream *l, const struct word *w)

@@ -72,8 +72,7 @@ struct code_event {
 	struct code *code;
 	struct code *callee; /* CALL: as a sample's */
 	uint64_t time, cycles;
-	int64_t offset;		/* bytes */
-	uint64_t bits;		/* of the word: only a JUMP's target is asked for (word_target()) */
+	uint64_t bits;		/* word_offset(), word_target() */
 	const uint64_t *object; /* what PY_RESUME and PY_YIELD are about: as a sample's `whose` */
 	uint8_t op;		/* enum marker_op */
 };

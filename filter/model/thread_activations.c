@@ -10,6 +10,18 @@
 #include "nested.h"
 #include "objects.h"
 
+/* A caller that appeared only while the callee ran (it was open before the trace) is charged from there on. */
+void thread_charge_outer(const struct thread *t, const struct frame *f, uint64_t ns, uint64_t cycles)
+{
+	const struct stack *outer = thread_innermost_stack(t);
+	struct frame *caller = outer ? stack_top(outer) : NULL;
+
+	if (!caller)
+		return;
+	caller->a.callee_ns += ns - later(f->a.start_ns, caller->a.start_ns);
+	caller->a.callee_cycles += cycles - later(f->a.start_cycles, caller->a.start_cycles);
+}
+
 /* An activation ends in an import, or is the import's own. */
 int thread_end_in_import(struct stack *s, const struct frame *f, uint64_t ns, enum leave_how how)
 {

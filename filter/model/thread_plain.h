@@ -19,20 +19,18 @@ static inline void add_totals(const struct frame *f, uint64_t ns, uint64_t cycle
 	fn->unfinished += how == LEAVE_GAP || how == LEAVE_END;
 }
 
-/*
- * An interpreter that runs inside another is called by it. A caller that appeared only while the callee ran (it was
- * open before the trace) is charged from there on.
- */
+/* What is on one stack began in its order: the caller, if it is on this one, before the callee. */
 static inline void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f, uint64_t ns,
 				 uint64_t cycles)
 {
-	const struct stack *outer = s->nframes ? s : thread_innermost_stack(t);
-	struct frame *caller = outer ? stack_top(outer) : NULL;
+	struct frame *caller = stack_top(s);
 
-	if (!caller)
+	if (!caller) {
+		thread_charge_outer(t, f, ns, cycles);
 		return;
-	caller->a.callee_ns += ns - later(f->a.start_ns, caller->a.start_ns);
-	caller->a.callee_cycles += cycles - later(f->a.start_cycles, caller->a.start_cycles);
+	}
+	caller->a.callee_ns += ns - f->a.start_ns;
+	caller->a.callee_cycles += cycles - f->a.start_cycles;
 }
 
 /* The innermost activation, which is in no loop any more, is taken off the stack, and counted. */
@@ -62,7 +60,9 @@ static inline bool ends_plainly(const struct thread *t, const struct stack *s)
 {
 	const struct frame *f = stack_top(s);
 
-	return s->nframes > 1 && !f->step && !f->a.object && !f->spans && !f[-1].spans && !t->outside_spans;
+	/* At once: nearly always all of them are 0. */
+	return s->nframes > 1 && !(f->step | (uintptr_t)f->a.object | (uintptr_t)f->spans | (uintptr_t)f[-1].spans |
+				   (uintptr_t)t->outside_spans);
 }
 
 static inline __attribute__((always_inline)) int thread_leave_plain(struct thread *t, struct stack *s, uint64_t ns,

@@ -31,7 +31,7 @@ static __attribute__((noinline)) int act_on_object(struct thread *t, struct code
 		.time = e.time,
 		.cycles = e.cycles,
 		.code = e.code,
-		.offset = e.offset,
+		.offset = word_offset(&e),
 		.target = SAMPLE_NOWHERE,
 		.whose = e.op == OP_PY_RESUME || e.op == OP_PY_YIELD ? *e.object : 0,
 	};
@@ -68,7 +68,7 @@ static inline int call(struct thread *t, const struct code_event *e, const struc
 		return 0;
 	err = thread_enter_plain(t, t->stack, e->callee, e->time, e->cycles, to);
 	if (!err)
-		stack_top(t->stack)->called_at = e->offset;
+		stack_top(t->stack)->called_at = word_offset(e);
 	return err;
 }
 
@@ -77,7 +77,7 @@ static inline int end_c(struct thread *t, const struct code_event *e, const stru
 {
 	const struct frame *f = stack_top(t->stack);
 
-	if (t->stack->nframes < 2 || f->called_at != e->offset || f[-1].a.code != e->code)
+	if (t->stack->nframes < 2 || f->called_at != word_offset(e) || f[-1].a.code != e->code)
 		return THREAD_SLOW;
 	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
 }
@@ -85,16 +85,16 @@ static inline int end_c(struct thread *t, const struct code_event *e, const stru
 static inline int jump(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
 	struct stack *st = t->stack;
-	int64_t target = word_target(e);
+	int64_t offset = word_offset(e), target = word_target(e);
 	int err;
 
 	if (!is_innermost(st, e->code))
 		return THREAD_SLOW;
-	if (target > e->offset)
+	if (target > offset)
 		return 0;
 	if (to->first.iterate || stack_top(st)->jumping)
 		return THREAD_SLOW;
-	err = loop_repeat(st, e->offset, target, e->time, e->cycles);
+	err = loop_repeat(st, offset, target, e->time, e->cycles);
 	return err == LOOP_NONE ? THREAD_SLOW : err;
 }
 
@@ -135,14 +135,15 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 {
 	const struct quick *q = quick;
 	struct thread *t = q->thread;
+	struct function *fn = e->code->function;
 	int err;
 
-	if (e->time < t->last_ns || e->cycles < t->last_cycles || e->time >= q->until_ns)
+	if (!fn || e->time < t->last_ns || e->cycles < t->last_cycles || e->time >= q->until_ns)
 		return THREAD_SLOW;
 	err = act(t, e, q->to);
 	if (err)
 		return err;
-	e->code->function->events[e->op]++;
+	fn->events[e->op]++;
 	q->to->profile->events[e->op]++;
 	t->last_ns = e->time;
 	t->last_cycles = e->cycles;

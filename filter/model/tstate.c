@@ -8,12 +8,19 @@ struct tstate *tstate_thread(const struct tstates *s, int32_t pid, int32_t tid)
 	return map_get(&s->threads, map_pair(pid, tid));
 }
 
-struct tstate *tstate_look_up(struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter, size_t size)
+struct tstate *tstate_search(const struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter)
 {
-	struct tstate *first = tstate_thread(s, pid, tid), *at = first;
+	struct tstate *at = tstate_thread(s, pid, tid);
 
 	while (at && at->interpreter != interpreter)
 		at = at->other;
+	return at;
+}
+
+struct tstate *tstate_look_up(struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter, size_t size)
+{
+	struct tstate *first = tstate_thread(s, pid, tid), *at = tstate_search(s, pid, tid, interpreter);
+
 	if (at)
 		return s->at = at;
 	at = map_add(&s->threads, map_pair(pid, tid), size);

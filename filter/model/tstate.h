@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/map.h"
 
 struct tstate {
@@ -23,17 +25,25 @@ struct tstates {
 	struct map threads; /* pid and tid -> the one made last */
 };
 
-/* For tstate_of() alone. */
+/* For tstate_find() and tstate_of() alone. */
+struct tstate *tstate_search(const struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter);
 struct tstate *tstate_look_up(struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter, size_t size);
+
+static inline bool tstate_is(const struct tstate *t, int32_t pid, int32_t tid, uint32_t interpreter)
+{
+	return t && t->tid == tid && t->pid == pid && t->interpreter == interpreter;
+}
 
 /* The tstate, made on first use: `size` bytes, zeroed behind the struct tstate. NULL: no memory. */
 static inline void *tstate_of(struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter, size_t size)
 {
-	struct tstate *at = s->at;
+	return tstate_is(s->at, pid, tid, interpreter) ? s->at : tstate_look_up(s, pid, tid, interpreter, size);
+}
 
-	if (at && at->tid == tid && at->pid == pid && at->interpreter == interpreter)
-		return at;
-	return tstate_look_up(s, pid, tid, interpreter, size);
+/* The tstate. NULL: there is none. */
+static inline const struct tstate *tstate_find(const struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter)
+{
+	return tstate_is(s->at, pid, tid, interpreter) ? s->at : tstate_search(s, pid, tid, interpreter);
 }
 
 /* All of a thread, by `other`. NULL: there is none. */

@@ -9,9 +9,12 @@
 #include "decode.h"
 #include "shared/marker.h"
 
-/* Event words by their numbers, without seq; 0: not known. Numbers are given from 1 on, so an array has few holes. */
+/* Event words by their numbers. Numbers are given from 1 on, so an array has few holes. */
 struct numbers {
-	uint64_t *words;
+	struct numbered {
+		uint64_t word;	   /* without seq; 0: not known */
+		struct code *code; /* its code, if it is in the process's own table; else NULL */
+	} * all;
 	uint32_t n; /* of them: up to MARKER_NUMBER_MAX + 1 */
 };
 
@@ -41,7 +44,7 @@ struct word_stream {
 /* What a 32-bit or NUMBERED word stands for; op 0: it is not known. Before version 2 there are no numbers. */
 static inline uint64_t numbers_word(const struct numbers *n, uint32_t number, uint64_t seq)
 {
-	return number < n->n ? n->words[number] | seq << MARKER_SEQ_SHIFT : 0;
+	return number < n->n ? n->all[number].word | seq << MARKER_SEQ_SHIFT : 0;
 }
 
 /* The event word of 32 bits, if they are ours; op 0: it is not known; any other word as it is. */
@@ -79,24 +82,22 @@ static inline uint64_t word_cycles(const struct word_part *p, uint32_t at)
 	return p->in_ns ? (__uint128_t)p->w->ns[at] * p->in_ns >> 32 : p->w->cycles[at];
 }
 
-/* The event of a word, if its codes are in the process's own table; else no code. */
-static inline struct code_event word_event(const struct process *p, uint64_t bits)
+static inline struct code_event word_event(struct code *code, uint64_t bits)
 {
-	return (struct code_event){
-		.code = codes_own(p, marker_code(bits)),
-		.offset = (int64_t)marker_offset(bits) * 2,
-		.bits = bits,
-		.op = marker_op(bits),
-	};
+	return (struct code_event){ .code = code, .bits = bits, .op = marker_op(bits) };
 }
 
-/* Where a JUMP goes, in bytes. */
+/* Where it is, and where a JUMP goes, in bytes. */
+static inline int64_t word_offset(const struct code_event *e)
+{
+	return (int64_t)marker_offset(e->bits) * 2;
+}
 static inline int64_t word_target(const struct code_event *e)
 {
-	return e->offset + marker_dist(e->bits) * 2;
+	return word_offset(e) + marker_dist(e->bits) * 2;
 }
 
-/* The same of a CALL and its callee in one word. */
+/* The same of a CALL and its callee in one word: its bits are those of a CALL. */
 static inline struct code_event word_c_call(const struct process *p, uint64_t bits)
 {
 	struct code *callee = codes_own(p, marker_c_callee(bits));
@@ -104,7 +105,7 @@ static inline struct code_event word_c_call(const struct process *p, uint64_t bi
 	return (struct code_event){
 		.code = callee ? codes_own(p, marker_c_caller(bits)) : NULL,
 		.callee = callee,
-		.offset = (int64_t)marker_c_offset(bits) * 2,
+		.bits = marker_event(OP_CALL, 0, 0, marker_c_offset(bits), 0),
 		.op = OP_CALL,
 	};
 }
@@ -121,6 +122,23 @@ static inline bool word_is_object(const struct word_stream *l, uint64_t bits)
 	return marker_op(bits) == OP_EXTENSION && marker_kind(bits) == KIND_OBJECT && l->version >= MARKER_EXTENSIONS;
 }
 
+/* How a 32-bit word of ours with this seq begins: what it is more than that is its number. */
+static inline uint32_t word_short_head(uint32_t seq)
+{
+	return marker_short_of(seq, 0);
+}
+
+/* The event of a word that has this seq. No code: none that is in the process's own table; bits are 0: another seq. */
+static inline struct code_event word_other_event(const struct word_stream *l, uint64_t bits, uint32_t seq)
+{
+	bits = word_whole(&l->numbers, bits);
+	if (marker_seq(bits) != seq)
+		return (struct code_event){ 0 };
+	if (word_is_c_call(l, bits))
+		return word_c_call(l->process, bits);
+	return word_event(marker_is_event(bits) ? codes_own(l->process, marker_code(bits)) : NULL, bits);
+}
+
 /*
  * Takes events of codes that are in the process's own table, up to one that needs a sample: `take` returns more than 0
  * for it and does nothing. 0, or less than 0, as `take` returned.
@@ -129,30 +147,27 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 								    void *to,
 								    int (*take)(void *, const struct code_event *))
 {
-	const struct process *process = l->process;
 	const struct numbers numbers = l->numbers;
 	struct word_part p = *part;
-	uint32_t next = l->next;
+	uint32_t head = word_short_head(l->next);
 	int err = 0;
 
 	if (!word_stream_is_plain(l))
 		return 0;
-	for (; p.at < p.end; p.at++, next = (next + 1) & MARKER_SEQ_MASK) {
-		uint64_t bits = word_whole(&numbers, p.w->bits[p.at]);
-		struct code_event e = { 0 };
+	for (; p.at < p.end; p.at++, head += word_short_head(1) - word_short_head(0)) {
+		uint64_t bits = p.w->bits[p.at], number = bits - head;
+		struct code_event e;
 
-		if (marker_seq(bits) != next)
+		if (number < numbers.n && numbers.all[number].code)
+			e = word_event(numbers.all[number].code, numbers.all[number].word);
+		else
+			e = word_other_event(l, bits, head >> MARKER_SHORT_SEQ_SHIFT);
+		if (!e.code && !word_is_object(l, e.bits))
 			break;
-		if (marker_is_event(bits))
-			e = word_event(process, bits);
-		else if (word_is_c_call(l, bits))
-			e = word_c_call(process, bits);
-		if (!e.code && word_is_object(l, bits)) {
-			l->object = marker_payload(bits);
+		if (!e.code) {
+			l->object = marker_payload(e.bits);
 			continue;
 		}
-		if (!e.code)
-			break;
 		e.object = &l->object;
 		e.time = p.w->ns[p.at];
 		e.cycles = word_cycles(&p, p.at);
@@ -160,7 +175,7 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 		if (err)
 			break;
 	}
-	l->next = next;
+	l->next = head >> MARKER_SHORT_SEQ_SHIFT;
 	part->at = p.at;
 	return err < 0 ? err : 0;
 }

@@ -46,7 +46,8 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 }
 
 /* The thread went to another function at ns, which the tree knows already: it began there, or goes on. */
-static int went(struct sink_html *h, struct columns_row *row, const struct activation *a, uint64_t ns, bool called)
+static inline int went(struct sink_html *h, struct columns_row *row, const struct activation *a, uint64_t ns,
+		       bool called)
 {
 	return row ? columns_went(&h->columns, row, ns, calltree_at(&h->tree, a), called) : -1;
 }
@@ -56,7 +57,7 @@ static int enter(struct sink *s, const struct activation *a)
 	struct sink_html *h = (struct sink_html *)s;
 	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
 
-	return calltree_enter(&h->tree, a) || task_trees_enter(&h->tasks, a) ||
+	return calltree_enter(&h->tree, a) || (task_trees_begin(&h->tasks, a) && task_trees_enter(&h->tasks, a)) ||
 			       went(h, row, a, a->start_ns, a->op == OP_PY_START)
 		       ? sink_file_no_memory(s)
 		       : 0;
@@ -69,8 +70,10 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 
 	if (row && (how == LEAVE_END || how == LEAVE_GAP) && columns_end(&h->columns, row, end_ns))
 		return sink_file_no_memory(s);
-	return task_trees_leave(&h->tasks, &h->tree, a, calltree_at(&h->tree, a), end_ns, end_cycles) ||
-			       calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, row, a, end_ns, false)
+	if (task_trees_begin(&h->tasks, a) &&
+	    task_trees_leave(&h->tasks, &h->tree, a, calltree_at(&h->tree, a), end_ns, end_cycles))
+		return sink_file_no_memory(s);
+	return calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, row, a, end_ns, false)
 		       ? sink_file_no_memory(s)
 		       : 0;
 }

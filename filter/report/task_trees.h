@@ -60,6 +60,12 @@ int task_trees_enter(struct task_trees *t, const struct activation *a);
 int task_trees_leave(struct task_trees *t, const struct calltree *calls, const struct activation *a, uint32_t node,
 		     uint64_t end_ns, uint64_t end_cycles);
 
+/* Before the first coroutine neither needs be called. */
+static inline bool task_trees_begin(const struct task_trees *t, const struct activation *a)
+{
+	return t->steps.all || a->code->coroutine;
+}
+
 /* What a sink is told of a task, before the activation is left whose step it was. */
 void task_trees_mark(struct task_trees *t, const struct task_mark *m);
 

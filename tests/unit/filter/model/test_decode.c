@@ -243,7 +243,7 @@ static void make_codes(struct codes *codes, int32_t pid)
 static int take_event(void *to, const struct code_event *e)
 {
 	bool branch = e->op >= OP_BRANCH && e->op <= OP_BRANCH_RIGHT;
-	struct sample s = { .op = e->op, .code = e->code, .offset = e->offset, .callee = e->callee };
+	struct sample s = { .op = e->op, .code = e->code, .offset = word_offset(e), .callee = e->callee };
 
 	s.target = branch ? word_target(e) : SAMPLE_NOWHERE;
 	return branch || e->op == OP_PY_START || e->op == OP_PY_RETURN || e->op == OP_CALL ? take(to, &s) : 1;
