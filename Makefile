@@ -55,7 +55,7 @@ SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/
 SRC_ext    := $(addprefix helper-ext/ext/,processor.c dispatch.c got.c image.c) \
 	$(filter-out %/emit.c,$(wildcard helper-ext/ext/arch/$(ARCH)/*.c))# what of it needs no Python
 SRC_qemu   := $(filter-out %/plugin.c %/guest.c %/main.c,$(wildcard helper-ext/qemu/*.c))
-LIB_filter := -ljansson -lz -lipt -lzstd -lm -pthread
+LIB_filter := -ljansson -lz -ldeflate -lipt -lzstd -lm -pthread
 LIB_record := -lipt
 LIB_qemu   := $B/lib/record.a -lipt -ljansson
 # The plugin has perf's decoder: the second one, and what it links, stay out.
@@ -141,7 +141,7 @@ $B/bin/ocular-pack: $B/obj/filter/main_pack.o $B/lib/filter.a
 
 $B/perf/ocular.so: $B/obj/filter/front_perf.o $(call OBJ,$(SRC_plugin))
 	@mkdir -p $(@D)
-	$(call say,LINK)$(link) -shared -ljansson -lz -lm -pthread
+	$(call say,LINK)$(link) -shared -ljansson -lz -ldeflate -lm -pthread
 
 # The options of recording, for scripts/ocular.
 LISTS := $(addprefix $B/,record-options modes backends)

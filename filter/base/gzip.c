@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
+/*
+ * Blocks are libdeflate's: half of zlib's time at its fastest level, and smaller. A stream is zlib's: libdeflate can
+ * only end one. pako 1, with which viewers in browsers read .gz, ignores all streams but the first.
+ */
 #include "gzip.h"
 
 #include <errno.h>
+#include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,33 +15,37 @@
 #include "cpus.h"
 #include "ordered.h"
 
-#define WINDOW_BITS 15
-#define GZIP_FORMAT 16 /* zlib.h: adding this to the window bits selects a gzip stream */
-#define MEMORY	    8  /* zlib's default */
+#define LEVEL	    1	/* the fastest */
+#define WINDOW_BITS -15 /* zlib.h: negative, without header and trailer */
+#define MEMORY	    8	/* zlib's default */
 
 /* What is given at a time, and what comes of it. */
 struct part {
-	enum gzip_how how;
 	int err;
-	struct bytes {
-		unsigned char *at;
-		size_t size, room;
-	} plain, packed;
+	uint32_t crc; /* of a stream's part */
+	struct gzip_bytes plain, packed;
+};
+
+/* Of a thread: one of them is used. */
+struct press {
+	struct libdeflate_compressor *blocks;
+	z_stream stream;
 };
 
 struct gzip {
 	gzip_frame frame;
 	uint64_t written; /* bytes of the file */
-	uint64_t inside;  /* bytes given since zlib last held nothing back */
 	uint64_t flying;  /* of parts that are not written yet: at most so many bytes of the file */
+	uint64_t given;	  /* bytes of the stream, */
+	uint32_t crc;	  /* and of those that are written */
 	struct ordered *ordered;
 	struct part parts[ORDERED_THREADS + 1];
-	z_stream streams[ORDERED_THREADS]; /* of each thread */
+	struct press presses[ORDERED_THREADS];
 };
 
-static int make_room(struct bytes *b, size_t size)
+int gzip_room(struct gzip_bytes *b, size_t size)
 {
-	unsigned char *bigger = size > b->room ? realloc(b->at, size) : b->at;
+	char *bigger = size > b->room ? realloc(b->at, size) : b->at;
 
 	if (size > b->room && !bigger)
 		return -ENOMEM;
@@ -45,55 +54,59 @@ static int make_room(struct bytes *b, size_t size)
 	return 0;
 }
 
-static int begin(const struct gzip *z, z_stream *s)
+static int press_block(struct press *press, struct part *p)
 {
-	int window = WINDOW_BITS + (z->frame ? 0 : GZIP_FORMAT);
+	int err;
 
-	if (s->state)
-		return 0;
-	if (deflateInit2(s, Z_BEST_SPEED, Z_DEFLATED, window, MEMORY, Z_DEFAULT_STRATEGY) == Z_OK)
-		return 0;
-	return -ENOMEM;
+	if (!press->blocks && !(press->blocks = libdeflate_alloc_compressor(LEVEL)))
+		return -ENOMEM;
+	err = gzip_room(&p->packed, libdeflate_zlib_compress_bound(press->blocks, p->plain.size));
+	if (!err)
+		p->packed.size = libdeflate_zlib_compress(press->blocks, p->plain.at, p->plain.size, p->packed.at,
+							  p->packed.room);
+	return err;
 }
 
-/* Until zlib leaves room: then it has nothing more to give. */
-static int press(z_stream *s, struct part *p, int flush)
+static int begin(z_stream *s)
 {
-	int err = make_room(&p->packed, deflateBound(s, p->plain.size));
+	if (s->state)
+		return deflateReset(s) == Z_OK ? 0 : -ENOMEM;
+	return deflateInit2(s, LEVEL, Z_DEFLATED, WINDOW_BITS, MEMORY, Z_DEFAULT_STRATEGY) == Z_OK ? 0 : -ENOMEM;
+}
 
-	s->next_in = p->plain.at;
+/* What can follow another part, and be followed: no part refers to another one, and it ends with a byte. */
+static int press_stream(struct press *press, struct part *p)
+{
+	z_stream *s = &press->stream;
+	int err = begin(s);
+
+	err = err ?: gzip_room(&p->packed, gzip_bound(p->plain.size));
+	if (err)
+		return err;
+	p->crc = libdeflate_crc32(0, p->plain.at, p->plain.size);
+	s->next_in = (unsigned char *)p->plain.at;
 	s->avail_in = p->plain.size;
-	for (p->packed.size = 0; !err; err = make_room(&p->packed, 2 * p->packed.room)) {
-		s->next_out = p->packed.at + p->packed.size;
-		s->avail_out = p->packed.room - p->packed.size;
-		deflate(s, flush);
-		p->packed.size = p->packed.room - s->avail_out;
-		if (s->avail_out)
-			break;
-	}
-	return err;
+	s->next_out = (unsigned char *)p->packed.at;
+	s->avail_out = p->packed.room;
+	deflate(s, Z_SYNC_FLUSH);
+	p->packed.size = p->packed.room - s->avail_out;
+	return 0;
 }
 
 static void press_part(void *gzip, void *part, unsigned int thread)
 {
-	static const int flushes[] = { [GZIP_MORE] = Z_NO_FLUSH, [GZIP_SYNC] = Z_SYNC_FLUSH, [GZIP_END] = Z_FINISH };
 	struct gzip *z = gzip;
 	struct part *p = part;
-	z_stream *s = &z->streams[thread];
 
-	p->err = begin(z, s);
-	if (!p->err)
-		p->err = press(s, p, z->frame ? Z_FINISH : flushes[p->how]);
-	if (!p->err && z->frame)
-		deflateReset(s);
+	p->err = (z->frame ? press_block : press_stream)(&z->presses[thread], p);
 }
 
-/* A stream is made by one thread; blocks by as many as are not needed to make what is in them. */
-static unsigned int threads(bool blocks)
+/* As many as are not needed to make what is in them. */
+static unsigned int threads(void)
 {
-	unsigned int most = blocks ? ORDERED_THREADS : 1, others = cpus() - 1;
+	unsigned int others = cpus() - 1;
 
-	return others < most ? others : most;
+	return others < ORDERED_THREADS ? others : ORDERED_THREADS;
 }
 
 struct gzip *gzip_open(gzip_frame frame)
@@ -103,7 +116,7 @@ struct gzip *gzip_open(gzip_frame frame)
 	if (!z)
 		return NULL;
 	z->frame = frame;
-	z->ordered = ordered_open(press_part, z, z->parts, sizeof(*z->parts), threads(frame));
+	z->ordered = ordered_open(press_part, z, z->parts, sizeof(*z->parts), threads());
 	if (z->ordered)
 		return z;
 	free(z);
@@ -126,13 +139,22 @@ static int write_all(struct gzip *z, int fd, const void *bytes, size_t size)
 	return 0;
 }
 
-/*
- * Incompressible data are stored, with 5 bytes a block, and zlib's blocks are 16 KB or more (deflate.c, deflateBound:
- * 1/4096 plus a little, and 7 bytes). The end is an empty block and the trailer's 8 bytes.
- */
-static uint64_t at_most(uint64_t bytes)
+/* RFC 1952: deflate, no name, no time, the fastest level, Unix. */
+static int write_header(struct gzip *z, int fd)
 {
-	return bytes + bytes / 1024 + 64 + GZIP_FRAME;
+	return write_all(z, fd, "\x1f\x8b\x08\0\0\0\0\0\x04\x03", 10);
+}
+
+/* The last block, which is empty, then CRC and length. */
+static int write_trailer(struct gzip *z, int fd)
+{
+	unsigned char bytes[10] = { 3, 0 };
+
+	for (int i = 0; i < 4; i++) {
+		bytes[2 + i] = z->crc >> 8 * i;
+		bytes[6 + i] = z->given >> 8 * i;
+	}
+	return write_all(z, fd, bytes, sizeof(bytes));
 }
 
 static int write_part(struct gzip *z, int fd, const struct part *p)
@@ -140,9 +162,16 @@ static int write_part(struct gzip *z, int fd, const struct part *p)
 	char frame[GZIP_FRAME];
 	int err = p->err;
 
-	z->flying -= at_most(p->plain.size);
-	if (!err && z->frame)
+	z->flying -= gzip_bound(p->plain.size);
+	if (err)
+		return err;
+	if (z->frame) {
 		err = write_all(z, fd, frame, z->frame(frame, p->packed.size) - frame);
+	} else {
+		z->crc = crc32_combine(z->crc, p->crc, p->plain.size);
+		z->given += p->plain.size;
+		err = z->written ? 0 : write_header(z, fd);
+	}
 	return err ? err : write_all(z, fd, p->packed.at, p->packed.size);
 }
 
@@ -157,34 +186,38 @@ static int take_parts(struct gzip *z, int fd, bool wait)
 	return err;
 }
 
-static int give_part(struct gzip *z, int fd, const void *bytes, size_t size, enum gzip_how how)
+/* The buffer becomes the part's, and the part's older one the caller's. */
+static int give_part(struct gzip *z, int fd, struct gzip_bytes *plain)
 {
 	struct part *p = ordered_room(z->ordered);
+	struct gzip_bytes given = *plain;
 	int err = 0;
 
 	if (!p) {
 		err = write_part(z, fd, ordered_take(z->ordered, true));
 		p = ordered_room(z->ordered);
 	}
-	err = err ? err : make_room(&p->plain, size);
+	err = err ? err : gzip_room(&p->plain, plain->room);
 	if (err)
 		return err;
-	if (size)
-		memcpy(p->plain.at, bytes, size);
-	p->plain.size = size;
-	p->how = how;
-	z->flying += at_most(size);
+	*plain = p->plain;
+	plain->size = 0;
+	p->plain = given;
+	z->flying += gzip_bound(given.size);
 	ordered_give(z->ordered);
 	return 0;
 }
 
-int gzip_write(struct gzip *z, int fd, const void *bytes, size_t size, enum gzip_how how)
+int gzip_write(struct gzip *z, int fd, struct gzip_bytes *plain, enum gzip_how how)
 {
-	int err = size || !z->frame ? give_part(z, fd, bytes, size, how) : 0;
+	int err = plain->size ? give_part(z, fd, plain) : 0, taken = take_parts(z, fd, how != GZIP_MORE);
 
-	if (!z->frame)
-		z->inside = how == GZIP_MORE ? z->inside + size : 0;
-	return err ? err : take_parts(z, fd, how != GZIP_MORE);
+	plain->size = 0;
+	err = err ? err : taken;
+	if (err || how != GZIP_END || z->frame)
+		return err;
+	err = z->written ? 0 : write_header(z, fd);
+	return err ? err : write_trailer(z, fd);
 }
 
 int gzip_settle(struct gzip *z, int fd)
@@ -194,7 +227,7 @@ int gzip_settle(struct gzip *z, int fd)
 
 uint64_t gzip_at_most(const struct gzip *z, size_t more)
 {
-	return z->written + z->flying + at_most(z->inside + more);
+	return z->written + z->flying + gzip_bound(more);
 }
 
 void gzip_free(struct gzip *z)
@@ -202,8 +235,10 @@ void gzip_free(struct gzip *z)
 	if (!z)
 		return;
 	ordered_close(z->ordered);
-	for (int i = 0; i < ORDERED_THREADS; i++)
-		deflateEnd(&z->streams[i]);
+	for (int i = 0; i < ORDERED_THREADS; i++) {
+		libdeflate_free_compressor(z->presses[i].blocks);
+		deflateEnd(&z->presses[i].stream);
+	}
 	for (int i = 0; i <= ORDERED_THREADS; i++) {
 		free(z->parts[i].plain.at);
 		free(z->parts[i].packed.at);

@@ -5,24 +5,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Fibonacci hashing: 2^64 / golden ratio spreads consecutive ids over the whole table. */
-static size_t slot_of(const struct map *m, uint64_t key)
-{
-	return (key * 0x9e3779b97f4a7c15ull >> 32) & (m->size - 1);
-}
-
 static struct map_slot *probe(const struct map *m, uint64_t key)
 {
-	size_t i = slot_of(m, key);
+	size_t i = map_start(m, key);
 
 	while (m->slots[i].value && m->slots[i].key != key)
 		i = (i + 1) & (m->size - 1);
 	return &m->slots[i];
 }
 
-void *map_get(const struct map *m, uint64_t key)
+void *map_search(const struct map *m, uint64_t key)
 {
-	return m->size ? probe(m, key)->value : NULL;
+	return probe(m, key)->value;
 }
 
 static int grow(struct map *m)

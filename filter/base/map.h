@@ -27,8 +27,25 @@ static inline uint64_t map_pair(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
+/* Where a key's search begins. Fibonacci hashing: 2^64 / golden ratio spreads consecutive ids over the whole table. */
+static inline size_t map_start(const struct map *m, uint64_t key)
+{
+	return (key * 0x9e3779b97f4a7c15ull >> 32) & (m->size - 1);
+}
+
+/* As map_get, of a table that is not empty. */
+void *map_search(const struct map *m, uint64_t key);
+
 /* The value under key, or NULL. */
-void *map_get(const struct map *m, uint64_t key);
+static inline void *map_get(const struct map *m, uint64_t key)
+{
+	const struct map_slot *s;
+
+	if (!m->size)
+		return NULL;
+	s = &m->slots[map_start(m, key)];
+	return s->key == key || !s->value ? s->value : map_search(m, key);
+}
 
 /* Puts a non-NULL value under key, replacing an older one. 0 or -ENOMEM. */
 int map_put(struct map *m, uint64_t key, void *value);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Hundreds of bytes go through here for every marker, so the caller renders into the buffer itself, and each write(2)
- * takes a megabyte. stdio would lock, copy and parse a format each time.
+ * takes a quarter of a megabyte, which is in the core's cache until it is compressed. stdio would lock, copy and
+ * parse a format each time.
  */
 #include "out.h"
 
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUFFER_SIZE (1u << 20)
+#define BUFFER_SIZE (1u << 18)
 #define NAMES_TRIED 1000
 
 static int open_directly(struct out *o, int flags)
@@ -149,16 +150,24 @@ int out_frames(struct out *o, gzip_frame frame)
 	return o->err;
 }
 
+static void compress(struct out *o, enum gzip_how how)
+{
+	struct gzip_bytes plain = { o->buffer, o->used, o->size };
+
+	o->err = gzip_write(o->zip, o->fd, &plain, how);
+	o->buffer = plain.at;
+	o->size = plain.room;
+	o->used = 0;
+}
+
 static void flush(struct out *o, enum gzip_how how)
 {
 	size_t done = 0;
 
 	o->written += o->used;
 	if (o->zip && !o->err)
-		o->err = gzip_write(o->zip, o->fd, o->buffer, o->used, how);
-	if (o->zip)
-		done = o->used;
-	while (!o->err && done < o->used) {
+		compress(o, how);
+	while (!o->zip && !o->err && done < o->used) {
 		ssize_t n = write(o->fd, o->buffer + done, o->used - done);
 
 		if (n > 0)
@@ -182,19 +191,10 @@ static int grow(struct out *o, size_t size)
 	return 0;
 }
 
-char *out_reserve(struct out *o, size_t size)
+char *out_make_room(struct out *o, size_t size)
 {
-	if (o->size - o->used < size) {
-		flush(o, GZIP_MORE);
-		if (o->size < size && grow(o, size))
-			return NULL;
-	}
-	return o->buffer + o->used;
-}
-
-void out_commit(struct out *o, const char *end)
-{
-	o->used = end - o->buffer;
+	flush(o, GZIP_MORE);
+	return o->size < size && grow(o, size) ? NULL : o->buffer + o->used;
 }
 
 void out_put(struct out *o, const char *bytes, size_t size)
@@ -224,7 +224,7 @@ static bool fits_as_it_is(struct out *o, uint64_t more, uint64_t most)
 	return gzip_at_most(o->zip, o->used + more) <= most;
 }
 
-/* zlib may hold back any amount: if that might not fit, it is made to output it. */
+/* What is not compressed yet may come to any amount: if that might not fit, it is. */
 bool out_fits(struct out *o, uint64_t more, uint64_t most)
 {
 	if (!o->zip)
@@ -277,15 +277,50 @@ void out_discard(struct out *o)
 	release(o);
 }
 
+static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+			    "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+			    "8081828384858687888990919293949596979899";
+
+/* 1233 / 4096 is nearly log10(2), so the table settles it. */
+static unsigned count_digits(uint64_t n)
+{
+	static const uint64_t tens[] = {
+		0,
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		10000000000,
+		100000000000,
+		1000000000000,
+		10000000000000,
+		100000000000000,
+		1000000000000000,
+		10000000000000000,
+		100000000000000000,
+		1000000000000000000,
+		10000000000000000000u,
+	};
+	unsigned near = (64 - __builtin_clzll(n | 1)) * 1233 >> 12;
+
+	return near + (n >= tens[near]);
+}
+
+/* Two digits a division. */
 char *out_dec(char *to, uint64_t n)
 {
-	char digits[OUT_DIGITS];
-	char *at = digits + sizeof(digits);
+	char *end = to + count_digits(n), *at = end;
 
-	do
-		*--at = '0' + n % 10;
-	while (n /= 10);
-	return mempcpy(to, at, digits + sizeof(digits) - at);
+	for (; n >= 10; n /= 100)
+		memcpy(at -= 2, pairs + 2 * (n % 100), 2);
+	if (at > to)
+		*to = '0' + n;
+	return end;
 }
 
 char *out_int(char *to, int64_t n)
@@ -309,9 +344,8 @@ char *out_us(char *to, uint64_t ns)
 	unsigned rest = ns % 1000;
 
 	to = out_dec(to, ns / 1000);
-	*to++ = '.';
-	*to++ = '0' + rest / 100;
-	*to++ = '0' + rest / 10 % 10;
-	*to++ = '0' + rest % 10;
-	return to;
+	to[0] = '.';
+	to[1] = '0' + rest / 100;
+	memcpy(to + 2, pairs + 2 * (rest % 100), 2);
+	return to + 4;
 }

@@ -45,12 +45,22 @@ int out_open(struct out *o, const char *path, char *error, size_t size);
  */
 int out_frames(struct out *o, gzip_frame frame);
 
+/* As out_reserve, where the buffer has less. */
+char *out_make_room(struct out *o, size_t size);
+
 /*
  * Room for `size` bytes. The caller writes at most that many and passes the end of what it wrote to out_commit. NULL:
  * no memory, and o->err says so.
  */
-char *out_reserve(struct out *o, size_t size);
-void out_commit(struct out *o, const char *end);
+static inline char *out_reserve(struct out *o, size_t size)
+{
+	return o->size - o->used < size ? out_make_room(o, size) : o->buffer + o->used;
+}
+
+static inline void out_commit(struct out *o, const char *end)
+{
+	o->used = end - o->buffer;
+}
 
 void out_put(struct out *o, const char *bytes, size_t size);
 

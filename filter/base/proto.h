@@ -19,22 +19,34 @@ static inline char *proto_varint(char *to, uint64_t n)
 	return to;
 }
 
+/* What comes before a field, of wire type `type`; without a loop, as compilers know both. field: less than 2048. */
+static inline char *proto_tag(char *to, unsigned field, unsigned type)
+{
+	unsigned tag = field << 3 | type;
+
+	*to = (char)(tag < 0x80 ? tag : tag | 0x80);
+	if (tag < 0x80)
+		return to + 1;
+	to[1] = (char)(tag >> 7);
+	return to + 2;
+}
+
 /* A field that is a number: uint64, int64, bool, enum. */
 static inline char *proto_number(char *to, unsigned field, uint64_t n)
 {
-	return proto_varint(proto_varint(to, field << 3), n);
+	return proto_varint(proto_tag(to, field, 0), n);
 }
 
 static inline char *proto_double(char *to, unsigned field, double n)
 {
-	to = proto_varint(to, field << 3 | 1);
+	to = proto_tag(to, field, 1);
 	memcpy(to, &n, sizeof(n)); /* little endian, as the processors that this runs on */
 	return to + sizeof(n);
 }
 
 static inline char *proto_string(char *to, unsigned field, const char *s, size_t length)
 {
-	to = proto_varint(proto_varint(to, field << 3 | 2), length);
+	to = proto_varint(proto_tag(to, field, 2), length);
 	return mempcpy(to, s, length);
 }
 
@@ -44,17 +56,20 @@ static inline char *proto_string(char *to, unsigned field, const char *s, size_t
  */
 static inline char *proto_open(char *to, unsigned field)
 {
-	return proto_varint(to, field << 3 | 2) + 1;
+	return proto_tag(to, field, 2) + 1;
 }
 
 static inline char *proto_close(char *body, char *to)
 {
 	size_t length = to - body, more = 0;
 
+	if (length < 0x80) {
+		body[-1] = (char)length;
+		return to;
+	}
 	for (size_t rest = length; rest >= 0x80; rest >>= 7)
 		more++;
-	if (more)
-		memmove(body + more, body, length);
+	memmove(body + more, body, length);
 	proto_varint(body - 1, length);
 	return to + more;
 }

@@ -72,17 +72,20 @@ static int identify(struct timeline *v, struct track *t)
 	return 0;
 }
 
-static char *put_phase(struct timeline *v, char *to, const char *phase)
+static char *put_phase(struct timeline *v, char *to, char phase)
 {
+	static const char head[] = "\n{\"ph\":\"?\",";
 	struct chrome *c = v->own;
 
-	if (c->any)
-		*to++ = ',';
+	*to = ','; /* overwritten, if it is the first */
+	to += c->any;
 	c->any = true;
-	return stpcpy(stpcpy(stpcpy(to, "\n{\"ph\":\""), phase), "\",");
+	memcpy(to, head, sizeof(head));
+	to[strlen("\n{\"ph\":\"")] = phase;
+	return to + strlen(head);
 }
 
-static char *put_head(struct timeline *v, char *to, const char *phase, const struct track *t, uint64_t ns)
+static char *put_head(struct timeline *v, char *to, char phase, const struct track *t, uint64_t ns)
 {
 	to = out_us(stpcpy(put_phase(v, to, phase), "\"ts\":"), ns);
 	*to++ = ',';
@@ -97,14 +100,14 @@ static int introduce(struct timeline *v, struct track *t)
 
 	if (!to)
 		return err;
-	to = stpcpy(rendered_put(put_phase(v, to, "M"), &t->ids), HERMES);
+	to = stpcpy(rendered_put(put_phase(v, to, 'M'), &t->ids), HERMES);
 	*to++ = '}';
 	out_commit(&v->file.out, to);
 	return 0;
 }
 
 /* Opens an event with room for `more` bytes of pieces: its members up to the time. */
-static int open_event(struct timeline *v, const char *phase, struct track *t, uint64_t ns, size_t more, char **to)
+static int open_event(struct timeline *v, char phase, struct track *t, uint64_t ns, size_t more, char **to)
 {
 	struct chrome *c = v->own;
 	int err = identify(v, t);
@@ -128,8 +131,7 @@ static int close_event(struct timeline *v, char *to)
 }
 
 /* An event that is all piece. */
-static int write_piece(struct timeline *v, const char *phase, struct track *t, uint64_t ns,
-		       const struct rendered *piece)
+static int write_piece(struct timeline *v, char phase, struct track *t, uint64_t ns, const struct rendered *piece)
 {
 	char *to;
 	int err = piece ? open_event(v, phase, t, ns, piece->length, &to) : no_memory(v);
@@ -141,7 +143,7 @@ static int chrome_code(struct timeline *v, struct track *t, uint64_t ns, const s
 {
 	struct chrome *c = v->own;
 
-	return write_piece(v, "i", t, ns, rendered_get(&c->codes, code, perfetto_code));
+	return write_piece(v, 'i', t, ns, rendered_get(&c->codes, code, perfetto_code));
 }
 
 static int chrome_begin(struct timeline *v, struct track *t, struct span *span)
@@ -155,9 +157,10 @@ static int chrome_begin(struct timeline *v, struct track *t, struct span *span)
 	if (err)
 		return err;
 	/* Room is checked for both: a beginning without its end would be a slice without one. */
+	span->end = end;
 	span->reserved = END_ROOM + t->ids.length + end->length;
 	v->reserved += span->reserved;
-	err = write_piece(v, "B", t, span->shown, begin);
+	err = write_piece(v, 'B', t, span->shown, begin);
 	v->reserved -= span->reserved;
 	return err;
 }
@@ -179,13 +182,12 @@ static char *put_args(char *to, const struct span *span, uint64_t ns, uint64_t c
 /* Its room was reserved: the file cannot be full. */
 static int chrome_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles)
 {
-	struct chrome *c = v->own;
-	const struct rendered *end = rendered_get(&c->ends, span_of(span), perfetto_end);
-	char *to = end ? out_reserve(&v->file.out, END_ROOM + t->ids.length + end->length) : NULL;
+	const struct rendered *end = span->end;
+	char *to = out_reserve(&v->file.out, END_ROOM + t->ids.length + end->length);
 
 	if (!to)
 		return no_memory(v);
-	to = rendered_put(put_head(v, to, "E", t, ns), end);
+	to = rendered_put(put_head(v, to, 'E', t, ns), end);
 	return close_event(v, put_args(to, span, ns, cycles));
 }
 
@@ -219,12 +221,12 @@ static int write_loop_trip(struct timeline *v, struct track *t, const struct tri
 	int err;
 
 	v->reserved += end;
-	err = open_event(v, "B", t, from, piece->length, &to);
+	err = open_event(v, 'B', t, from, piece->length, &to);
 	v->reserved -= end;
 	if (err)
 		return err;
 	close_event(v, put_trip(v, to, piece, trip));
-	err = open_event(v, "E", t, ns, piece->length, &to);
+	err = open_event(v, 'E', t, ns, piece->length, &to);
 	return err ? err : close_event(v, stpcpy(rendered_put(to, piece), "}"));
 }
 
@@ -238,7 +240,7 @@ static int chrome_trip(struct timeline *v, struct track *t, const struct trip *t
 
 	if (!err && t->of_loop)
 		return write_loop_trip(v, t, trip, from, ns, piece);
-	err = err ?: open_event(v, slice ? "X" : "i", t, from, piece->length, &to);
+	err = err ?: open_event(v, slice ? 'X' : 'i', t, from, piece->length, &to);
 	if (err)
 		return err;
 	to = slice ? put_duration(to, ns - from) : stpcpy(to, "\"s\":\"t\"");
@@ -253,7 +255,7 @@ static int chrome_opcode(struct timeline *v, struct track *t, const struct runni
 	const struct rendered *name = rendered_get(&c->opcodes, opname, perfetto_opcode);
 	const struct rendered *function = rendered_get(&c->functions, r->code, perfetto_function);
 	char *to;
-	int err = name && function ? open_event(v, "X", t, r->shown, name->length + function->length, &to)
+	int err = name && function ? open_event(v, 'X', t, r->shown, name->length + function->length, &to)
 				   : no_memory(v);
 
 	if (err)
@@ -271,7 +273,7 @@ static int chrome_opcode(struct timeline *v, struct track *t, const struct runni
 static int chrome_mark(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark)
 {
 	char *to;
-	int err = open_event(v, "i", t, ns, EVENT_ROOM, &to);
+	int err = open_event(v, 'i', t, ns, EVENT_ROOM, &to);
 
 	if (err)
 		return err;
@@ -291,7 +293,7 @@ static int chrome_mark(struct timeline *v, struct track *t, uint64_t ns, const s
 static int chrome_value(struct timeline *v, struct track *t, uint64_t ns, const char *name, double value)
 {
 	char *to;
-	int err = open_event(v, "C", t, ns, EVENT_ROOM, &to);
+	int err = open_event(v, 'C', t, ns, EVENT_ROOM, &to);
 
 	if (err)
 		return err;
@@ -314,7 +316,7 @@ static int chrome_stretch(struct timeline *v, struct track *t, const struct stre
 	int err;
 
 	v->reserved += 2 * EVENT_ROOM;
-	err = open_event(v, "B", t, from, EVENT_ROOM, &to);
+	err = open_event(v, 'B', t, from, EVENT_ROOM, &to);
 	v->reserved -= 2 * EVENT_ROOM;
 	if (err)
 		return err;
@@ -323,18 +325,18 @@ static int chrome_stretch(struct timeline *v, struct track *t, const struct stre
 		to = out_dec(stpcpy(to, "\"cpu\":"), s->cpu);
 	*to++ = '}';
 	close_event(v, to);
-	err = open_event(v, "E", t, ns, EVENT_ROOM, &to);
+	err = open_event(v, 'E', t, ns, EVENT_ROOM, &to);
 	return err ? err : close_event(v, stpcpy(put_stretch(to, s), "}"));
 }
 
-static int write_flow(struct timeline *v, const char *phase, struct track *t, uint64_t ns)
+static int write_flow(struct timeline *v, char phase, struct track *t, uint64_t ns)
 {
 	char *to;
 	int err = open_event(v, phase, t, ns, 0, &to);
 
 	if (err)
 		return err;
-	if (*phase == 'f')
+	if (phase == 'f')
 		to = stpcpy(to, "\"bp\":\"e\",");
 	to = stpcpy(to, "\"cat\":\"resume\",\"name\":\"resume\",\"id\":");
 	return close_event(v, out_dec(to, v->flows));
@@ -346,9 +348,9 @@ static int chrome_flow(struct timeline *v, struct track *t, const struct span *s
 	int err;
 
 	v->reserved += EVENT_ROOM + t->ids.length;
-	err = write_flow(v, "s", (struct track *)span->from, span->from_shown);
+	err = write_flow(v, 's', (struct track *)span->from, span->from_shown);
 	v->reserved -= EVENT_ROOM + t->ids.length;
-	return err ? err : write_flow(v, "f", t, span->shown);
+	return err ? err : write_flow(v, 'f', t, span->shown);
 }
 
 /* Engines join name and arg to the counter's name. */
@@ -356,7 +358,7 @@ static int chrome_counter(struct timeline *v, struct track *t, enum timeline_cou
 {
 	const char *const *name = timeline_counters[which];
 	char *to;
-	int err = open_event(v, "C", t, ns, 0, &to);
+	int err = open_event(v, 'C', t, ns, 0, &to);
 
 	if (err)
 		return err;
@@ -387,9 +389,9 @@ static int chrome_snapshot(struct timeline *v, struct track *t, const struct sna
 	err = err ?: render(v, &end, perfetto_snapshot_end, s);
 	room = EVENT_ROOM + end.length;
 	v->reserved += room;
-	err = err ?: write_piece(v, "B", t, from, &begin);
+	err = err ?: write_piece(v, 'B', t, from, &begin);
 	v->reserved -= room;
-	err = err ?: write_piece(v, "E", t, ns, &end);
+	err = err ?: write_piece(v, 'E', t, ns, &end);
 	free(begin.text);
 	free(end.text);
 	return err;
@@ -410,7 +412,7 @@ static int write_name(struct timeline *v, struct track *t, const char *what, con
 		return no_memory(v);
 	to = timeline_room(v, EVENT_ROOM + t->ids.length + piece.length, &err);
 	if (to)
-		err = close_event(v, rendered_put(rendered_put(put_phase(v, to, "M"), &t->ids), &piece));
+		err = close_event(v, rendered_put(rendered_put(put_phase(v, to, 'M'), &t->ids), &piece));
 	free(piece.text);
 	return err;
 }

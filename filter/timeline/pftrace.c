@@ -75,6 +75,11 @@ static int write_names(struct timeline *v, const struct track *t, const struct p
 	return pftrace_close_packet(v, &p);
 }
 
+static bool is_introduced(const struct track *t, const struct pftrace_name *n)
+{
+	return n && t->sequence && pftrace_sequence_knows(t->sequence, n->number);
+}
+
 /* Defines the number for the sequence, once. */
 static int introduce(struct timeline *v, struct track *t, const struct pftrace_name *n)
 {
@@ -98,7 +103,7 @@ static int introduce(struct timeline *v, struct track *t, const struct pftrace_n
 static int open_event(struct timeline *v, struct track *t, uint64_t ns, unsigned type, size_t more,
 		      struct pftrace_event *e)
 {
-	int err = pftrace_begin_sequence(v, t);
+	int err = t->sequence ? 0 : pftrace_begin_sequence(v, t);
 	char *to = err ? NULL : timeline_room(v, PFTRACE_ROOM + more, &err);
 
 	*e = (struct pftrace_event){ { NULL, NULL }, NULL };
@@ -107,24 +112,11 @@ static int open_event(struct timeline *v, struct track *t, uint64_t ns, unsigned
 	return err;
 }
 
-/*
- * As text: the engine in browsers keeps 32 bits of a pointer. Each time: older engines do not know texts by number.
- * Compressed it takes next to nothing.
- */
-static void put_address(struct pftrace_event *e, const struct code *code)
-{
-	char address[] = "0x0123456789abcdef";
-
-	*out_hex(address + 2, code->address) = '\0';
-	if (code->address)
-		pftrace_put_text_arg(e, KEY_CODE_PTR, address);
-}
-
 static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 {
 	const struct pftrace_name *n = pftrace_code_name(names_of(v), span_of(span));
 	struct pftrace_event e;
-	int err = introduce(v, t, n);
+	int err = is_introduced(t, n) ? 0 : introduce(v, t, n);
 
 	if (err)
 		return err;
@@ -134,11 +126,10 @@ static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 	v->reserved -= span->reserved;
 	if (err)
 		return err;
-	pftrace_put(&e, EVENT_CATEGORY, n->number);
-	pftrace_put(&e, EVENT_NAME, n->number);
-	put_address(&e, span->code);
-	if (n->file)
-		pftrace_put(&e, EVENT_SOURCE, n->number);
+	memcpy(e.packet.to, n->slice, sizeof(n->slice)); /* all of it: that takes no loop */
+	e.packet.to += n->slice_length;
+	if (span->import) /* what imports it is the function */
+		e.packet.to = pftrace_put_address(e.packet.to, span->code);
 	return pftrace_close_event(v, &e);
 }
 
@@ -173,7 +164,7 @@ static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const 
 		pftrace_put(&e, EVENT_TRACK, pftrace_uuid(UUID_CODES, pftrace_known(t->pid)));
 		pftrace_put(&e, EVENT_CATEGORY, CATEGORY_CODE);
 		pftrace_put(&e, EVENT_NAME, n->number);
-		put_address(&e, code);
+		e.packet.to = pftrace_put_address(e.packet.to, code);
 		pftrace_put_string_arg(&e, "file", file);
 		pftrace_put_keyed_arg(&e, "line", code->firstlineno);
 		err = pftrace_close_event(v, &e);

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "perfetto.h"
+#include "pftrace_fields.h"
+#include "base/out.h"
+#include "base/proto.h"
 #include "base/text.h"
 
 static struct pftrace_name *make_name(struct pftrace_names *names, const void *of, char *name, char *category,
@@ -24,6 +27,28 @@ static struct pftrace_name *make_name(struct pftrace_names *names, const void *o
 	free(name);
 	free(category);
 	return NULL;
+}
+
+char *pftrace_put_address(char *to, const struct code *code)
+{
+	char address[] = "0x0123456789abcdef", *body;
+
+	if (!code->address)
+		return to;
+	body = proto_open(to, EVENT_ARG);
+	to = proto_number(body, ARG_KEY, KEY_CODE_PTR);
+	to = proto_string(to, ARG_STRING, address, out_hex(address + 2, code->address) - address);
+	return proto_close(body, to);
+}
+
+static void make_slice(struct pftrace_name *n, const struct code *code)
+{
+	char *to = proto_number(n->slice, EVENT_CATEGORY, n->number);
+
+	to = pftrace_put_address(proto_number(to, EVENT_NAME, n->number), code);
+	if (n->file)
+		to = proto_number(to, EVENT_SOURCE, n->number);
+	n->slice_length = to - n->slice;
 }
 
 static bool has_source(const struct code *code)
@@ -46,9 +71,13 @@ const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const 
 	free(place);
 	free(title);
 	made = make_name(names, code, name, category, true);
-	if (made)
-		made->line = code->firstlineno;
-	return made && has_source(code) && !(made->file = text_utf8(code->file)) ? NULL : made;
+	if (!made)
+		return NULL;
+	made->line = code->firstlineno;
+	if (has_source(code) && !(made->file = text_utf8(code->file)))
+		return NULL;
+	make_slice(made, code);
+	return made;
 }
 
 const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop)

@@ -6,11 +6,17 @@
 #include "model/loop.h"
 #include "base/map.h"
 
+/* Three numbers of 11 or 12 bytes, and an address. */
+#define PFTRACE_SLICE 64
+
 struct pftrace_name {
 	uint64_t number;
 	char *name, *category; /* NULL: a fixed one */
 	char *file;	       /* of a function; NULL: there is none */
 	int64_t line;
+	/* What the beginning of a slice of a code object has behind its type: fields of a track event. */
+	char slice[PFTRACE_SLICE];
+	uint8_t slice_length;
 };
 
 /* struct code or struct loop -> struct pftrace_name; numbers begin with `first`. */
@@ -22,5 +28,12 @@ struct pftrace_names {
 /* Named and numbered on first use. NULL: no memory. */
 const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const struct code *code);
 const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop);
+
+/*
+ * The arg with a code object's address in the traced process, if it is known; at most 24 bytes. As text: the engine in
+ * browsers keeps 32 bits of a pointer. Each time: older engines do not know texts by number. Compressed it takes next
+ * to nothing.
+ */
+char *pftrace_put_address(char *to, const struct code *code);
 
 void pftrace_names_free(struct pftrace_names *names);

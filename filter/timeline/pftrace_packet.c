@@ -27,12 +27,6 @@ int pftrace_open_packet(struct timeline *v, const struct track *t, size_t more, 
 	return 0;
 }
 
-int pftrace_close_packet(struct timeline *v, struct pftrace_packet *p)
-{
-	out_commit(&v->file.out, proto_close(p->body, p->to));
-	return 0;
-}
-
 char *pftrace_put_name(char *to, unsigned field, uint64_t number, const char *text)
 {
 	char *body = proto_open(to, field);
@@ -42,45 +36,9 @@ char *pftrace_put_name(char *to, unsigned field, uint64_t number, const char *te
 	return proto_close(body, to);
 }
 
-void pftrace_put_event(struct pftrace_event *e, char *to, struct track *t, uint64_t ns, unsigned type)
-{
-	struct pftrace_sequence *s = t->sequence;
-
-	e->packet.body = proto_open(to, TRACE_PACKET);
-	if (ns >= s->clock) {
-		to = proto_number(e->packet.body, PACKET_TIMESTAMP, ns - s->clock);
-		s->clock = ns;
-	} else {
-		to = proto_number(e->packet.body, PACKET_TIMESTAMP, ns);
-		to = proto_number(to, PACKET_CLOCK, CLOCK_TRACE);
-	}
-	to = proto_number(to, PACKET_SEQUENCE, t->number);
-	e->body = proto_open(to, PACKET_TRACK_EVENT);
-	e->packet.to = type == TYPE_LEGACY ? e->body : proto_number(e->body, EVENT_TYPE, type);
-}
-
-int pftrace_close_event(struct timeline *v, struct pftrace_event *e)
-{
-	e->packet.to = proto_close(e->body, e->packet.to);
-	return pftrace_close_packet(v, &e->packet);
-}
-
-void pftrace_put(struct pftrace_event *e, unsigned field, uint64_t n)
-{
-	e->packet.to = proto_number(e->packet.to, field, n);
-}
-
 void pftrace_put_text(struct pftrace_event *e, unsigned field, const char *text)
 {
 	e->packet.to = proto_string(e->packet.to, field, text, strlen(text));
-}
-
-void pftrace_put_arg(struct pftrace_event *e, unsigned key, uint64_t value)
-{
-	char *body = proto_open(e->packet.to, EVENT_ARG);
-	char *to = proto_number(body, ARG_KEY, key);
-
-	e->packet.to = proto_close(body, proto_number(to, ARG_INT, value));
 }
 
 void pftrace_put_text_arg(struct pftrace_event *e, unsigned key, const char *value)

@@ -5,6 +5,7 @@
 #include "pftrace_fields.h"
 #include "pftrace_sequence.h"
 #include "timeline.h"
+#include "base/proto.h"
 
 /* Numbers of one packet at most. */
 #define PFTRACE_ROOM 256
@@ -25,18 +26,52 @@ int pftrace_no_memory(struct timeline *v);
 /* Of the track's sequence, with room for `more` bytes of text. 0, TIMELINE_FULL or an error, its text set. */
 int pftrace_open_packet(struct timeline *v, const struct track *t, size_t more, struct pftrace_packet *p);
 
-int pftrace_close_packet(struct timeline *v, struct pftrace_packet *p); /* 0 */
+static inline int pftrace_close_packet(struct timeline *v, struct pftrace_packet *p)
+{
+	out_commit(&v->file.out, proto_close(p->body, p->to));
+	return 0;
+}
 
 char *pftrace_put_name(char *to, unsigned field, uint64_t number, const char *text);
 
 /* An event of the track, whose sequence has begun, at `to`: room was reserved. */
-void pftrace_put_event(struct pftrace_event *e, char *to, struct track *t, uint64_t ns, unsigned type);
+static inline void pftrace_put_event(struct pftrace_event *e, char *to, struct track *t, uint64_t ns, unsigned type)
+{
+	struct pftrace_sequence *s = t->sequence;
 
-int pftrace_close_event(struct timeline *v, struct pftrace_event *e); /* 0 */
+	e->packet.body = proto_open(to, TRACE_PACKET);
+	if (ns >= s->clock) {
+		to = proto_number(e->packet.body, PACKET_TIMESTAMP, ns - s->clock);
+		s->clock = ns;
+	} else {
+		to = proto_number(e->packet.body, PACKET_TIMESTAMP, ns);
+		to = proto_number(to, PACKET_CLOCK, CLOCK_TRACE);
+	}
+	to = proto_number(to, PACKET_SEQUENCE, t->number);
+	e->body = proto_open(to, PACKET_TRACK_EVENT);
+	e->packet.to = type == TYPE_LEGACY ? e->body : proto_number(e->body, EVENT_TYPE, type);
+}
 
-void pftrace_put(struct pftrace_event *e, unsigned field, uint64_t n);
+static inline int pftrace_close_event(struct timeline *v, struct pftrace_event *e)
+{
+	e->packet.to = proto_close(e->body, e->packet.to);
+	return pftrace_close_packet(v, &e->packet);
+}
+
+static inline void pftrace_put(struct pftrace_event *e, unsigned field, uint64_t n)
+{
+	e->packet.to = proto_number(e->packet.to, field, n);
+}
+
+static inline void pftrace_put_arg(struct pftrace_event *e, unsigned key, uint64_t value)
+{
+	char *body = proto_open(e->packet.to, EVENT_ARG);
+	char *to = proto_number(body, ARG_KEY, key);
+
+	e->packet.to = proto_close(body, proto_number(to, ARG_INT, value));
+}
+
 void pftrace_put_text(struct pftrace_event *e, unsigned field, const char *text);
-void pftrace_put_arg(struct pftrace_event *e, unsigned key, uint64_t value);
 void pftrace_put_text_arg(struct pftrace_event *e, unsigned key, const char *value);
 
 /* With keys as text: for uncommon events. */

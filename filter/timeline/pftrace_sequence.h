@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,11 @@ struct pftrace_sequence {
 
 /* NULL: no memory. */
 struct pftrace_sequence *pftrace_sequence_new(void);
+
+static inline bool pftrace_sequence_knows(const struct pftrace_sequence *s, uint64_t number)
+{
+	return number / 64 < s->words && s->known[number / 64] >> number % 64 & 1;
+}
 
 /* The word with the bit of `number`, which is 1 << number % 64; NULL: no memory. */
 uint64_t *pftrace_sequence_word(struct pftrace_sequence *s, uint64_t number);

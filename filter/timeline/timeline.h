@@ -162,8 +162,19 @@ struct timeline_format {
 /* A sink_maker except for the format; uses path, iterations, min_ns, max_size, whole. */
 int timeline_open(struct sink **out, const struct timeline_format *format, const struct sink_options *o, char *error);
 
+/* As timeline_room, of a file with a --max-size, or whose buffer has less. */
+char *timeline_make_room(struct timeline *v, size_t size, int *err);
+
 /*
  * Room for `size` bytes of an event, for out_commit. NULL: *err says why, TIMELINE_FULL if the file
  * would become too large.
  */
-char *timeline_room(struct timeline *v, size_t size, int *err);
+static inline char *timeline_room(struct timeline *v, size_t size, int *err)
+{
+	const struct out *o = &v->file.out;
+
+	if (v->max_size || o->size - o->used < size)
+		return timeline_make_room(v, size, err);
+	*err = 0;
+	return o->buffer + o->used;
+}

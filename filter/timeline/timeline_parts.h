@@ -29,8 +29,14 @@ int timeline_report_limits(struct timeline *v);
 
 struct timeline_process *timeline_process_of(struct timeline *v, int32_t pid);
 
-/* A thread's, which is v->last from now on. */
-struct track *timeline_track_of(struct timeline *v, int32_t pid, int32_t tid);
+/* A thread's, which is v->last from now on. timeline_other_track: if it is not already. */
+struct track *timeline_other_track(struct timeline *v, int32_t pid, int32_t tid);
+static inline struct track *timeline_track_of(struct timeline *v, int32_t pid, int32_t tid)
+{
+	struct track *last = v->last;
+
+	return last && last->tid == tid && last->pid == pid ? last : timeline_other_track(v, pid, tid);
+}
 
 /* The track of that number, which is no thread's; v->last stays what it is. `what`: a format for the number. */
 struct track *timeline_titled(struct timeline *v, int32_t pid, int32_t tid, const char *what, int32_t number);
@@ -38,8 +44,12 @@ struct track *timeline_titled(struct timeline *v, int32_t pid, int32_t tid, cons
 /* Where a greenlet's slices are: on a track of its own, if there are not too many, or on its thread's. */
 struct track *timeline_greenlet_track(struct timeline *v, int32_t pid, int32_t tid, uint64_t number);
 
-/* That of the activation's greenlet, whose title then also says what it runs. */
-struct track *timeline_activation_track(struct timeline *v, const struct activation *a);
+/* That of the activation's greenlet, whose title then also says what it runs. timeline_called_track: if it has one. */
+struct track *timeline_called_track(struct timeline *v, const struct activation *a);
+static inline struct track *timeline_activation_track(struct timeline *v, const struct activation *a)
+{
+	return a->greenlet ? timeline_called_track(v, a) : timeline_track_of(v, a->pid, a->tid);
+}
 
 /* A thread's other line. NULL also where the thread is not known. */
 struct track *timeline_line_of(struct timeline *v, struct track *t, enum track_line line);

@@ -7,7 +7,7 @@
  */
 #include "timeline_parts.h"
 
-char *timeline_room(struct timeline *v, size_t size, int *err)
+char *timeline_make_room(struct timeline *v, size_t size, int *err)
 {
 	char *to;
 

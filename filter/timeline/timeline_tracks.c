@@ -40,12 +40,10 @@ static struct track *make_track(struct timeline *v, int32_t pid, int32_t tid, ui
 	return t;
 }
 
-struct track *timeline_track_of(struct timeline *v, int32_t pid, int32_t tid)
+struct track *timeline_other_track(struct timeline *v, int32_t pid, int32_t tid)
 {
 	uint64_t key = map_pair(pid, tid);
 
-	if (v->last && v->last->tid == tid && v->last->pid == pid)
-		return v->last;
 	v->last = map_get(&v->tracks, key);
 	if (!v->last)
 		v->last = make_track(v, pid, tid, key);
@@ -69,7 +67,7 @@ struct track *timeline_greenlet_track(struct timeline *v, int32_t pid, int32_t t
 	return timeline_titled(v, pid, TIMELINE_GREENLET + (int32_t)number, "greenlet %d", (int32_t)number);
 }
 
-struct track *timeline_activation_track(struct timeline *v, const struct activation *a)
+struct track *timeline_called_track(struct timeline *v, const struct activation *a)
 {
 	struct track *t = timeline_greenlet_track(v, a->pid, a->tid, a->greenlet);
 

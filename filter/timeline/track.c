@@ -33,22 +33,16 @@ struct span *track_find(struct track *t, const struct code *code)
 	return NULL;
 }
 
-struct span track_take(struct track *t, struct span *span)
+void track_take(struct track *t, struct span *span)
 {
-	struct span taken = *span;
 	size_t at = span - t->spans;
 
 	t->nwritten -= track_is_written(t, span);
 	t->nspans--;
-	memmove(span, span + 1, (t->nspans - at) * sizeof(*span));
+	if (at < t->nspans)
+		memmove(span, span + 1, (t->nspans - at) * sizeof(*span));
 	while (t->nedges && t->edges[t->nedges - 1].depth > t->nspans)
 		t->nedges--;
-	return taken;
-}
-
-bool track_is_written(const struct track *t, const struct span *span)
-{
-	return (size_t)(span - t->spans) < t->nwritten;
 }
 
 uint64_t track_at(struct track *t, uint64_t ns)

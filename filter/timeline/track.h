@@ -25,6 +25,7 @@ struct span {
 	uint64_t calls;			 /* activations that it started itself */
 	struct off off;			 /* of its time it was not on a CPU; complete when it is left */
 	uint64_t reserved;		 /* bytes reserved for its end */
+	const struct rendered *end;	 /* of the JSON: what its end is called */
 	bool tied;			 /* another event has the same time, after its beginning */
 	const struct track *from;	 /* it continues a slice there that began at from_shown; or NULL */
 	uint64_t from_shown;
@@ -100,9 +101,12 @@ static inline uint64_t span_cpu(const struct span *span, uint64_t ns)
 struct span *track_find(struct track *t, const struct code *code);
 
 /* Takes a span off, wherever it is, and the loops inside it. */
-struct span track_take(struct track *t, struct span *span);
+void track_take(struct track *t, struct span *span);
 
-bool track_is_written(const struct track *t, const struct span *span);
+static inline bool track_is_written(const struct track *t, const struct span *span)
+{
+	return (size_t)(span - t->spans) < t->nwritten;
+}
 
 /*
  * The time of an event on the track: ns, but never before the last one. Marks the innermost span as

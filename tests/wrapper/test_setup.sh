@@ -39,7 +39,7 @@ machine debian
 fake apt-get 'echo "apt-get $*"'
 fake apt-cache 'echo "python3.13-dev - headers"; echo "python3.11-dev - headers"'
 ok "the command holds compiler, libraries, perf" \
-	says 0 'apt-get .*install .*gcc libc6-dev libipt-dev libjansson-dev zlib1g-dev libzstd-dev linux-perf' setup --dry-run
+	says 0 'apt-get .*install .*gcc libc6-dev libipt-dev libjansson-dev zlib1g-dev libdeflate-dev libzstd-dev linux-perf' setup --dry-run
 # Where scripts/find-pythons finds one all the same, none is to be installed.
 own_python=$(on_machine scripts/find-pythons 2>/dev/null)
 without_python() { if [ -z "$own_python" ]; then ok "$@"; else skip "$1" "this machine has one in /usr/bin"; fi; }

@@ -45,7 +45,7 @@ names_of_plugin() {
 programs() { python3 -m zipfile -l "$1" | grep -c -e '/bin/ocular-' -e '/perf/ocular\.so'; }
 licences() {
 	python3 -m zipfile -l "$1" >listed
-	for name in LICENSE jansson.txt libipt.txt zlib.txt zstd.txt; do grep -q "licenses/.*$name" listed || echo "$name"; done
+	for name in LICENSE jansson.txt libipt.txt zlib.txt libdeflate.txt zstd.txt; do grep -q "licenses/.*$name" listed || echo "$name"; done
 }
 for wheel in "$dist"/*.whl; do
 	whl=${wheel##*/ocular_trace-}

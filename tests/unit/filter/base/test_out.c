@@ -317,7 +317,7 @@ static void test_a_full_disk_sticks(void **state)
 /* Pieces around and beyond the size of the buffer come out in order and complete. */
 static void test_pieces_of_all_sizes(void **state)
 {
-	static const size_t sizes[] = { 1, 100, (1 << 20) - 101, 1, 1 << 20, 3 << 20, 0, 7 };
+	static const size_t sizes[] = { 1, 100, (1 << 18) - 101, 1, 1 << 18, 3 << 18, 0, 7 };
 	struct out o;
 	char error[256], c = 'a';
 	FILE *f;
@@ -475,6 +475,12 @@ static void test_numbers(void **state)
 					    1ull << 63,
 					    1ull << 32,
 					    999999,
+					    100000,
+					    100,
+					    105,
+					    9999999999,
+					    9999999999999999999u,
+					    10000000000000000000u,
 					    1700000000000000000 };
 	char got[32], expected[32];
 
