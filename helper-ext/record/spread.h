@@ -31,7 +31,7 @@ void spread_between(struct spread *s, struct ring_record *records, uint32_t mask
 void spread_look(struct spread *s, uint64_t head, uint64_t now);
 
 /*
- * Those that are left, up to head, will not get one by what follows: they are `pace` apart, but not later than `latest`.
+ * Those that are left, up to head, will not get one by what follows: they are `pace` apart, and not after `latest`.
  * 0: they have the latest time that was read, which is before all that their thread may still tell.
  */
 void spread_rest(struct spread *s, struct ring_record *records, uint32_t mask, uint64_t head, uint64_t pace,
