@@ -267,6 +267,17 @@ static uint64_t lane_last_tsc(const struct lane *l)
 	return tsc;
 }
 
+uint64_t lane_stamp(void)
+{
+	const struct lane *l = lane_own;
+	uint64_t now = ticks_now(), head = l && l->ring ? rings_head(l->ring) : 0;
+	struct ring_record *newest = head ? &ring_records(l->ring)[(head - 1) & (l->ring->nrecords - 1)] : NULL;
+
+	if (newest && newest->tsc == RING_NO_TIME)
+		newest->tsc = now;
+	return now;
+}
+
 /*
  * SNAPSHOT at the end of a window, after LOST and the window's last word. The lane's thread does not write meanwhile.
  * Without room the next window's beginning ends it, too.

@@ -171,6 +171,9 @@ static inline void lane_put_emulated_pair(const struct cursor *c, uint64_t head,
  */
 void lane_waited(enum wait_kind kind, uint64_t place, uint64_t begin, uint64_t end);
 
+/* The time, which the newest of the calling thread's records gets, too, if it has none. */
+uint64_t lane_stamp(void);
+
 /* The one of these three that lanes_start() chose: for words outside the hot path. */
 void lane_write(struct lane *l, uint64_t word);
 

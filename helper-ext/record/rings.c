@@ -267,7 +267,7 @@ static void take_crowd(struct rings *rs, struct ring_map *r)
  * Up to where records have times. Others wait for one that has, unless there will be none (`last`), or the switches,
  * which have no room any more, must not come before them.
  */
-static uint64_t give_times(struct ring_map *r, uint64_t head, bool last)
+static uint64_t give_times(struct ring_map *r, uint64_t before, uint64_t head, bool last)
 {
 	struct ring_record *records = ring_records(r->shared);
 	uint32_t mask = r->nrecords - 1;
@@ -279,7 +279,7 @@ static uint64_t give_times(struct ring_map *r, uint64_t head, bool last)
 	if (last || switches_crowded(&r->switches))
 		spread_rest(&r->spread, records, mask, head, last ? r->spread.pace : 0, now);
 	else
-		spread_look(&r->spread, head, now);
+		spread_look(&r->spread, head, before, now);
 	return r->spread.next;
 }
 
@@ -290,11 +290,11 @@ static uint64_t give_times(struct ring_map *r, uint64_t head, bool last)
  */
 static uint64_t drain_ring(struct rings *rs, struct ring_map *r, bool last)
 {
-	uint64_t head = rings_head(r), there = head - r->tail, n;
+	uint64_t before = ticks_now(), head = rings_head(r), there = head - r->tail, n;
 
 	if (there > r->nrecords)
 		return UINT64_MAX;
-	n = give_times(r, head, last) - r->tail;
+	n = give_times(r, before, head, last) - r->tail;
 	n -= ends_in_wide(r, n);
 	for (uint64_t left = n; left;) {
 		uint32_t batch = until_switch(rs, r, left < BATCH ? left : BATCH), room = stream_room(&r->stream);

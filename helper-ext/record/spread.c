@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* spread.c - see spread.h. Each field of shared memory is read once. */
+#include <stdbool.h>
+
 #include "spread.h"
 
 static uint64_t time_of(const struct ring_record *r)
@@ -26,54 +28,67 @@ static void give(struct spread *s, struct ring_record *records, uint32_t mask, u
 	}
 }
 
-/* Those before `end` were written before `until`. Returns the step from one to the next. */
-static uint64_t give_evenly(struct spread *s, struct ring_record *records, uint32_t mask, uint64_t end, uint64_t until)
+/* Those before `end` were written before `until`. Returns the step from one to the next, `most` at the most. */
+static uint64_t give_evenly(struct spread *s, struct ring_record *records, uint32_t mask, uint64_t end, uint64_t until,
+			    uint64_t most)
 {
 	uint64_t step;
 
 	if (s->time == RING_NO_TIME)
 		s->time = until;
 	step = until > s->time ? (until - s->time) / (end - s->next + 1) : 0;
+	step = step < most ? step : most;
 	give(s, records, mask, end, step, UINT64_MAX);
 	return step;
 }
 
 /*
  * The run before `end`, which has time `until` or is the head (UINT64_MAX), as far as it was in the ring at the last
- * look, if there is more behind it. A thread that waited tells the time from before that look.
+ * look, if there is more behind it. A thread that waited tells the time from before that look. If nothing came from one
+ * look to another one, this is where the time went: all that is before it, or behind it up to a time, came at the usual
+ * pace.
  */
-static void give_seen(struct spread *s, struct ring_record *records, uint32_t mask, uint64_t end, uint64_t until)
+static void use_look(struct spread *s, struct ring_record *records, uint32_t mask, uint64_t end, uint64_t until)
 {
-	bool followed = s->head < end || (s->head == end && until != UINT64_MAX);
+	bool followed = s->head < end || (s->head == end && until != UINT64_MAX), rested = s->left > s->seen;
+	uint64_t after, usual;
 
-	if (s->next >= s->head || !followed || s->seen >= until)
+	if (s->next > s->head || !followed || s->seen >= until)
 		return;
-	give_evenly(s, records, mask, s->head, s->seen);
-	s->time = s->seen > s->time ? s->seen : s->time;
+	if (s->next < s->head)
+		give_evenly(s, records, mask, s->head, s->seen, rested ? s->pace : UINT64_MAX);
+	after = s->left < until ? s->left : until;
+	usual = (end - s->next + 1) * s->pace;
+	if (rested && until != UINT64_MAX && until - after > usual)
+		after = until - usual;
+	s->time = after > s->time ? after : s->time;
 }
 
 void spread_between(struct spread *s, struct ring_record *records, uint32_t mask, uint64_t head)
 {
 	while (s->next < head) {
-		uint64_t end = find_time(s, records, mask, head);
+		uint64_t end = find_time(s, records, mask, head), time = s->time, step;
 		uint64_t until = end < head ? time_of(&records[end & mask]) : UINT64_MAX;
+		bool whole; /* nothing is known of its inside */
 
-		give_seen(s, records, mask, end, until);
+		use_look(s, records, mask, end, until);
 		if (end == head)
 			break;
-		if (s->next < end)
-			s->pace = give_evenly(s, records, mask, end, until);
+		whole = s->next < end && s->time == time;
+		step = give_evenly(s, records, mask, end, until, UINT64_MAX);
+		if (whole)
+			s->pace = step;
 		s->time = until;
 		s->next = end + 1;
 	}
 }
 
-void spread_look(struct spread *s, uint64_t head, uint64_t now)
+void spread_look(struct spread *s, uint64_t head, uint64_t before, uint64_t after)
 {
-	if (s->next == head || s->head == head)
-		return;
+	if (s->head != head || !s->seen)
+		s->seen = after;
 	s->head = head;
-	s->seen = now;
+	s->left = before;
 }
 
 void spread_rest(struct spread *s, struct ring_record *records, uint32_t mask, uint64_t head, uint64_t pace,

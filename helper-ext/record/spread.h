@@ -20,15 +20,16 @@ struct spread {
 	uint64_t next; /* position of the first record that may have no time yet: all before it have one */
 	uint64_t time; /* of the record before that; 0: not known */
 	uint64_t pace; /* ticks between two records, in the latest run that had an end */
-	uint64_t head; /* where the ring's head was ... */
-	uint64_t seen; /* ... at this time, after which the next record was written */
+	uint64_t head; /* where the ring's head was at the last look */
+	uint64_t seen; /* when it was first seen there: those before it were written before */
+	uint64_t left; /* and when it was last seen there: the next one was written after that */
 };
 
 /* All records up to the last one before head that has a time get one. */
 void spread_between(struct spread *s, struct ring_record *records, uint32_t mask, uint64_t head);
 
-/* At `now`, read behind head, these were all records. */
-void spread_look(struct spread *s, uint64_t head, uint64_t now);
+/* The ring's head was read between these times. */
+void spread_look(struct spread *s, uint64_t head, uint64_t before, uint64_t after);
 
 /*
  * Those that are left, up to head, will not get one by what follows: they are `pace` apart, and not after `latest`.

@@ -15,7 +15,7 @@
 #define NONE RING_NO_TIME
 
 struct look {
-	uint64_t head, now; /* 0, 0: there was none */
+	uint64_t head, seen, left; /* 0: there was none */
 };
 
 /* Times as they are in the ring; what they are after two looks; how many of them are known then. */
@@ -54,34 +54,54 @@ static const struct row {
 	  { 100, NONE, 90, NONE, 110, 110, 110, 110 },
 	  { 100, 100, 90, 100, 110, 110, 110, 110 },
 	  8 },
-	/* There were three, or four, when somebody looked, and the next one came later. */
+	/* There were three when somebody looked, and so it was for a while. */
 	{ "a look",
-	  { 3, 130 },
+	  { 3, 130, 130 },
 	  { 100, NONE, NONE, NONE, NONE, NONE, NONE, 1150 },
 	  { 100, 110, 120, 334, 538, 742, 946, 1150 },
 	  8 },
+	{ "two looks: it was at rest, and is as fast again as before",
+	  { 4, 1030, 2040 },
+	  { 100, NONE, 120, NONE, NONE, NONE, NONE, 3000 },
+	  { 100, 110, 120, 130, 2970, 2980, 2990, 3000 },
+	  8 },
+	{ "two looks: it was slower than before",
+	  { 4, 124, 2980 },
+	  { 100, NONE, 120, NONE, NONE, NONE, NONE, 3000 },
+	  { 100, 110, 120, 122, 2985, 2990, 2995, 3000 },
+	  8 },
+	{ "two looks behind a time",
+	  { 3, 130, 2980 },
+	  { 100, NONE, 120, NONE, NONE, NONE, NONE, 3000 },
+	  { 100, 110, 120, 2984, 2988, 2992, 2996, 3000 },
+	  8 },
 	{ "a look right before a time",
-	  { 3, 130 },
+	  { 3, 130, 130 },
 	  { 100, NONE, NONE, 9000, 9000, 9000, 9000, 9000 },
 	  { 100, 110, 120, 9000, 9000, 9000, 9000, 9000 },
 	  8 },
 	{ "a look, and what a wait tells from before",
-	  { 3, 5000 },
-	  { 100, NONE, NONE, 130, 5500, 5500, 5500, 5500 },
-	  { 100, 110, 120, 130, 5500, 5500, 5500, 5500 },
+	  { 3, 5000, 6000 },
+	  { 100, NONE, NONE, 130, 7500, 7500, 7500, 7500 },
+	  { 100, 110, 120, 130, 7500, 7500, 7500, 7500 },
+	  8 },
+	{ "a look before the wait, and one after it began",
+	  { 4, 130, 6000 },
+	  { 100, NONE, 120, NONE, 140, 7500, 7500, 7500 },
+	  { 100, 110, 120, 125, 140, 7500, 7500, 7500 },
 	  8 },
 	{ "a late look",
-	  { 3, 5000 },
+	  { 3, 5000, 6000 },
 	  { 100, NONE, NONE, NONE, 140, 150, 160, 170 },
 	  { 100, 110, 120, 130, 140, 150, 160, 170 },
 	  8 },
 	{ "an early look",
-	  { 3, 90 },
+	  { 3, 90, 90 },
 	  { 100, NONE, NONE, NONE, 140, 150, 160, 170 },
 	  { 100, 100, 100, 120, 140, 150, 160, 170 },
 	  8 },
 	{ "no time, but one after a look",
-	  { 3, 130 },
+	  { 3, 130, 130 },
 	  { 100, NONE, NONE, NONE, NONE, NONE, NONE, NONE },
 	  { 100, 110, 120, NONE, NONE, NONE, NONE, NONE },
 	  3 },
@@ -98,8 +118,8 @@ static void check(const struct row *row, uint64_t from)
 		ring[(from + i) & MASK].tsc = row->before[i];
 	if (row->look.head) {
 		spread_between(&s, ring, MASK, from + row->look.head);
-		spread_look(&s, from + row->look.head, row->look.now);
-		spread_look(&s, from + row->look.head, row->look.now + 1000); /* nothing new: the first counts */
+		spread_look(&s, from + row->look.head, row->look.seen - 5, row->look.seen);
+		spread_look(&s, from + row->look.head, row->look.left, row->look.left + 5); /* nothing new */
 	}
 	spread_between(&s, ring, MASK, from + 8);
 	if (s.next != from + row->known)
@@ -158,7 +178,7 @@ static void test_a_slow_thread(void **state)
 	for (uint64_t head = 2; head < N; head++) {
 		spread_between(&s, ring, MASK, head);
 		assert_int_equal(s.next, head - 1);
-		spread_look(&s, head, head * 1000);
+		spread_look(&s, head, head * 1000, head * 1000);
 	}
 	for (uint64_t i = 1; i < N - 2; i++) {
 		assert_true(ring[i].tsc <= (i + 1) * 1000); /* it was there at that look, and not at the one before */
@@ -184,7 +204,7 @@ static void test_never_backwards(void **state)
 		}
 		spread_between(&s, ring, MASK, head);
 		now += seed >> 60;
-		spread_look(&s, head, now);
+		spread_look(&s, head, now, now);
 		assert_true(head - s.next < RING_COARSE);
 		for (; taken < s.next; taken++) {
 			assert_true(ring[taken & MASK].tsc >= last && ring[taken & MASK].tsc <= now);
