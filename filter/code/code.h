@@ -133,6 +133,7 @@ struct process {
 	char *untraced;	       /* why this process could not be traced; NULL: it could */
 	bool greenlets_untold; /* it has greenlets, whose switches are not told */
 	uint64_t tsc_hz;
+	uint32_t coarse;     /* its threads read the time for one word of so many; 0: for each */
 	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */
 	struct wall began;   /* of its first header */
 	uint8_t markers;     /* version of the markers it wrote */

@@ -240,6 +240,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	set_string(&p->program.folder, line, "folder");
 	set_string(&p->program.stdlib, line, "stdlib");
 	p->tsc_hz = get_int(line, "tsc_hz", 0);
+	p->coarse = get_int(line, "coarse", 0);
 	p->realtime_ns = get_int(json_object_get(line, "clock"), "realtime_ns", 0);
 	if (!p->found) { /* ids only ever grow: those below the first header's are the parent's */
 		p->began = read_wall(p, line);

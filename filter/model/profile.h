@@ -82,6 +82,7 @@ struct profile {
 	uint64_t shared_cycles; /* of the core: were divided by time between threads */
 	uint32_t cycles_apart;	/* of the core: recorded only after this many; 0: with each packet */
 	uint64_t clock_hz;	/* 0: unknown */
+	uint32_t coarse;	/* of the processes the most: the time was read for one word of so many; 0: for each */
 	const char *file;	/* name of the file that is read; NULL: unknown */
 	bool cut;		/* the file ends before its records did */
 	uint64_t damaged;	/* places in it that could not be read, while it is followed */

@@ -327,6 +327,8 @@ static void describe(struct profile *to, const struct process *p)
 	to->processes++;
 	if (!to->mode)
 		to->mode = p->mode;
+	if (p->coarse > to->coarse)
+		to->coarse = p->coarse;
 	if (p->tsc_hz && !to->clock) {
 		to->clock_hz = p->tsc_hz;
 		to->clock = "tsc";

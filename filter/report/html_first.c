@@ -60,6 +60,17 @@ static void write_wall(struct page *page)
 			100 * report_preempted(p));
 }
 
+static void write_interpolated(const struct page *page)
+{
+	const struct report r = { .f = page->f, .p = page->p };
+
+	if (!page->p->coarse)
+		return;
+	fputs("<p class=note id=interpolated>", page->f);
+	report_interpolated(&r);
+	fputs("</p>\n", page->f);
+}
+
 enum { BY_C = ORIGINS, BY_GC, BY_OUTSIDE, KINDS };
 
 static uint64_t busy(const struct profile *p, uint64_t ns, struct off off)
@@ -161,6 +172,7 @@ int page_first(struct page *page)
 	if (!page->functions.n)
 		return 0;
 	fputs("<section id=first>\n<h2>Where the time went</h2>\n", page->f);
+	write_interpolated(page);
 	write_wall(page);
 	err = write_busy(page);
 	write_waiting(page);

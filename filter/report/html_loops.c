@@ -184,6 +184,8 @@ static void write_distributions(struct page *page, const struct loop *loop)
 	fprintf(f, "<p class=note>%" PRIu64 " of %" PRIu64 " trips timed", cycles->n, loop->iterations);
 	if (loop->uops)
 		fprintf(f, "; %.1f bytecodes a trip", (double)loop->uops / cycles->n);
+	if (page->p->coarse)
+		fputs("; times are interpolated, so of short trips only the mean holds", f);
 	fprintf(f, "; %" PRIu64 " of %" PRIu64 " entries seen to end.</p>\n<div class=pair>\n", trips->n,
 		loop->entries);
 	if (cycles->n)
@@ -211,17 +213,28 @@ static int write_body(struct page *page, const struct summed *sum, size_t number
 	return err;
 }
 
-#define LOOP_HEAD(times) \
+#define LOOP_HEAD(times, sure) \
 	"<th>own share</th><th>total share</th>" times \
-	"<th>trips</th><th>entries</th><th>mean time</th><th>cycles: mean</th><th>median</th>" \
-	"<th>p99</th><th>min</th><th>max</th><th class=t>loop</th>"
+	"<th>trips</th><th>entries</th><th>mean time</th><th>cycles: mean</th><th>" sure "median</th>" \
+	"<th>" sure "p99</th><th>" sure "min</th><th>" sure "max</th><th class=t>loop</th>"
+
+/* Of single trips, unless the time was read for each marker, figures are not sure. */
+static const char *loop_head(const struct profile *p)
+{
+	static const char *const heads[2][2] = {
+		{ LOOP_HEAD("", ""), LOOP_HEAD("", "~") },
+		{ LOOP_HEAD("<th>total wait</th>", ""), LOOP_HEAD("<th>total wait</th>", "~") },
+	};
+
+	return heads[profile_has_cpu(p)][p->coarse != 0];
+}
 
 static int write_loops(struct page *page, const struct page_list *list)
 {
 	const struct summed *all = list->all;
 	const size_t n = list->kept;
 	const struct page_table t = {
-		.head = profile_has_cpu(page->p) ? LOOP_HEAD("<th>total wait</th>") : LOOP_HEAD(""),
+		.head = loop_head(page->p),
 		.what = "loops",
 		.n = n,
 		.most = PAGE_LOOPS,

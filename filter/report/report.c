@@ -39,6 +39,11 @@ void report_clock(FILE *f, const struct profile *p)
 	if (p->clock_hz) {
 		fprintf(f, "%s at %.3f GHz (1 cycle = %.3g ns)", strcmp(p->clock, "tsc") ? p->clock : "TSC",
 			p->clock_hz / 1e9, 1e9 / p->clock_hz);
+		if (p->coarse)
+			fprintf(f,
+				", read for one\n         marker of %" PRIu32 " and for waits; times between are "
+				"interpolated",
+				p->coarse);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)

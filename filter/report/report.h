@@ -43,6 +43,9 @@ void report_lookups(const struct report *r, const struct report_top *top);
 /* What a trip of these loops is, and what tracing cost it, in the mode of the recording. */
 void report_meaning(const struct report *r, const struct summed *loops, size_t n);
 
+/* With a coarse clock: what is exact all the same, and what is not. */
+void report_interpolated(const struct report *r);
+
 /* What shares of functions and loops are of: "CPU time", of all threads. */
 const char *report_base(const struct profile *p);
 

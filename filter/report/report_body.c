@@ -144,6 +144,8 @@ static void write_trips(const struct report *r, const struct loop *loop)
 	write_stat(r->f, &loop->cycles);
 	fputs(stat_exact(&loop->cycles) ? "\n" : "\n  median and p99 within 1/16: there are more than 32 values\n",
 	      r->f);
+	if (r->p->coarse)
+		fputs("  of interpolated times: of short trips only the mean holds\n", r->f);
 }
 
 static void write_loop_title(const struct report *r, const struct loop *loop)
@@ -209,11 +211,11 @@ static int write_source(struct report *r, const struct loop *loop, const struct 
 /* What is counted. "Hardware CPU Cycles" are a processor's own, and nothing else. */
 static const char *counted(const struct profile *p)
 {
-	static const struct {
+	const struct {
 		const char *clock, *words;
 	} clocks[] = {
 		{ "core", "Hardware CPU Cycles" },
-		{ "tsc", "TSC Cycles" },
+		{ "tsc", p->coarse ? "Interpolated TSC Cycles" : "TSC Cycles" },
 		{ "emulated", "Emulated Cycles" },
 	};
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* What the numbers of loops mean, by the mode of the recording. */
 #include "report.h"
+
+#include <inttypes.h>
+
 #include "report_write.h"
 
 /* A callback of this kind, in any process. */
@@ -70,6 +73,18 @@ static void write_exceeding(const struct report *r, const struct summed *loops, 
 		      "add up "
 		      "to more than its total.",
 		      r->f);
+}
+
+void report_interpolated(const struct report *r)
+{
+	if (r->p->coarse)
+		fprintf(r->f,
+			"Times are interpolated: the clock was read for one marker of %" PRIu32 " and for waits.\n"
+			"Counts, order and waits are exact. What has fewer markers (a short trip or\n"
+			"call, an instruction) has an equal part of the time of its neighbours: means\n"
+			"of trips hold, their median, p99, min and max (~) do not, and self times of\n"
+			"short functions are shared with their callers.\n",
+			r->p->coarse);
 }
 
 void report_meaning(const struct report *r, const struct summed *loops, size_t n)

@@ -194,6 +194,12 @@ static const char *share_head(const struct report *r)
 	return profile_has_cpu(r->p) ? "cpu%" : profile_has_waits(r->p) ? "busy%" : "time%";
 }
 
+/* Where the time was not read for each marker, what is of a single trip is not sure. */
+static const char *unsure_head(double (*of)(const struct report *, const struct summed *), const char *head)
+{
+	return of == trip_median_ns ? "~median" : of == trip_p99_ns ? "~p99" : of == trip_most_ns ? "~max" : head;
+}
+
 static struct sheet sheet_of(const struct report *r, const char *head, const struct figure_column *all, size_t n)
 {
 	static const char *const by[] = { [BY_PROCESS] = "pid", [BY_THREAD] = "thread", [BY_TASK] = "task" };
@@ -205,6 +211,8 @@ static struct sheet sheet_of(const struct report *r, const char *head, const str
 		s.columns[s.n] = all[i].column;
 		if (!*s.columns[s.n].head)
 			s.columns[s.n].head = share_head(r);
+		if (r->p->coarse)
+			s.columns[s.n].head = unsure_head(all[i].of, s.columns[s.n].head);
 		if (known(r) & NEED_PROCESSES)
 			s.columns[s.n].from = all[i].from_many;
 		s.shown[s.n++] = &all[i];

@@ -10,7 +10,8 @@
 #include "summary_parts.h"
 #include "summary_paths.h"
 
-static json_t *distribution(const struct stat_sum *s)
+/* `sure`: each single value is. */
+static json_t *distribution(const struct stat_sum *s, bool sure)
 {
 	const struct json_number rest[] = {
 		{ "median", stat_quantile(s, 0.5) },
@@ -20,7 +21,7 @@ static json_t *distribution(const struct stat_sum *s)
 	};
 
 	return json_join(json_pack("{s:f, s:f, s:b}", "mean", stat_mean(s), "deviation", spread_deviation(&s->spread),
-				   "exact", stat_exact(s)),
+				   "exact", sure && stat_exact(s)),
 			 JSON_NUMBERS(rest));
 }
 
@@ -39,7 +40,7 @@ static json_t *trips(const struct loop *loop)
 {
 	return json_join(json_pack("{s:I, s:o}", "entries", (json_int_t)loop->trips.n, "distribution",
 				   summary_ranges(&loop->trips)),
-			 distribution(&loop->trips));
+			 distribution(&loop->trips, true));
 }
 
 /* clang-format off */
@@ -53,7 +54,7 @@ static json_t *instruction(const struct process *p, const struct body_row *row)
 				 "opcode", json_text(process_opname(p, row->instr->base)),
 				 "specialized", json_text(process_opname(p, row->instr->adaptive)),
 				 "cycles", row->known ? json_real(row->cycles) : json_null(),
-				 "measured", row->measured);
+				 "measured", row->measured && !p->coarse);
 
 	what = json_join(what, json_pack("{s:o}", "block",
 					 summary_number_or_null(row->block, row->block ? row->block->head : 0)));
@@ -87,7 +88,7 @@ static json_t *loop_object(const struct profile *p, const struct loop *loop)
 		{ "timed", timed },
 	};
 	json_t *rest = json_pack("{s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o}",
-				 "cycles", distribution(&loop->cycles),
+				 "cycles", distribution(&loop->cycles, !loop->code->process->coarse),
 				 "block_cycles", timed ? json_real(body_block_cycles(loop)) : json_null(),
 				 "trips", trips(loop),
 				 "paths", summary_paths(p, loop),

@@ -41,6 +41,8 @@ json_t *summary_clock(const struct profile *p)
 
 	if (o && p->cycles_apart)
 		json_object_set_new(o, "apart", json_integer(p->cycles_apart));
+	if (o && p->coarse)
+		json_object_set_new(o, "coarse", json_integer(p->coarse));
 	if (o && p->shared_cycles)
 		json_object_set_new(o, "shared", json_integer(p->shared_cycles));
 	return o;

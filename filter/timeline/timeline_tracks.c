@@ -7,7 +7,9 @@
  */
 #include "timeline_parts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/profile.h"
@@ -99,21 +101,36 @@ uint64_t timeline_since_start(struct timeline *v, uint64_t ns)
 
 /* --- names, at the end ----------------------------------------------------------------------------------- */
 
+/* The command line, and behind it what must be known of the times. */
+static char *label_of(const struct process *p)
+{
+	char *label = NULL;
+
+	if (p->argv && p->coarse &&
+	    asprintf(&label, "%s (the clock was read for one marker of %" PRIu32 ": times between are interpolated)",
+		     p->argv, p->coarse) < 0)
+		label = NULL;
+	return label;
+}
+
 int timeline_write_name(struct timeline *v, struct track *t, const struct process *p)
 {
 	const char *thread = process_thread_name(p, t->tid), *process = NULL, *command = NULL;
+	char *label = t->process->named ? NULL : label_of(p);
 	uint64_t none = 0;
+	int err = 0;
 
 	if (!thread && t->tid == t->pid) /* Linux: the first thread's id is the process's */
 		thread = "MainThread";
 	if (!t->process->named) { /* viewers cut names at their last slash */
 		process = p->program.name;
-		command = p->argv;
+		command = label ? label : p->argv;
 	}
 	t->process->named = true;
-	if (!thread && !process)
-		return 0;
-	return timeline_settle(v, t, v->format->name(v, t, thread, process, command), &none);
+	if (thread || process)
+		err = timeline_settle(v, t, v->format->name(v, t, thread, process, command), &none);
+	free(label);
+	return err;
 }
 
 /* Of the tracks of no process; NULL: it is one's. */

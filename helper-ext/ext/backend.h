@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend.h - the ways for a marker word out of the process. Each has an emitter (arch/, emit_ptwrite.c,
+ * backend.h - the ways for a marker word out of the process. Each has an emitter (arch/, emit_coarse.c, emit_ptwrite.c,
  * emit_emulated.c); lane.c knows what a thread needs for it.
  */
 #pragma once

@@ -64,9 +64,9 @@ static PyObject *core_ask(PyObject *module, PyObject *arg)
 	Py_DECREF(dir);
 	if (err)
 		return setup_error(err);
-	return Py_BuildValue("IIIKI(KKK)I", c.nrecords, c.wait_ms, c.recorder_pid, (unsigned long long)c.tsc_hz,
+	return Py_BuildValue("IIIKI(KKK)II", c.nrecords, c.wait_ms, c.recorder_pid, (unsigned long long)c.tsc_hz,
 			     c.flight, (unsigned long long)c.duty.start_ns, (unsigned long long)c.duty.window_ns,
-			     (unsigned long long)c.duty.period_ns, c.meet);
+			     (unsigned long long)c.duty.period_ns, c.meet, c.coarse);
 }
 
 static PyObject *core_where(PyObject *module, PyObject *unused)
@@ -123,13 +123,15 @@ static PyObject *core_processor(PyObject *module, PyObject *arg)
 			     p.kernel_ptwrite ? Py_True : Py_False, "tsc_hz", (unsigned long long)p.tsc_hz);
 }
 
-static PyObject *core_choose(PyObject *module, PyObject *arg)
+static PyObject *core_choose(PyObject *module, PyObject *args)
 {
-	long backend = PyLong_AsLong(arg);
+	int backend, coarse;
 
+	if (!PyArg_ParseTuple(args, "ip", &backend, &coarse))
+		return NULL;
 	if (backend < 0 || backend >= BACKENDS || (backend != BACKEND_SOFTWARE && !ARCH_TRACES))
-		return PyErr_Occurred() ? NULL : setup_error(-EINVAL);
-	lanes_choose((enum backend)backend);
+		return setup_error(-EINVAL);
+	lanes_choose((enum backend)backend, coarse);
 	Py_RETURN_NONE;
 }
 
@@ -187,9 +189,9 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 	PyObject *dir, *header;
 	int err, guest;
 
-	if (!PyArg_ParseTuple(args, "O&(IIIKI(KKK)I)O!p", PyUnicode_FSConverter, &dir, &c.nrecords, &c.wait_ms,
-			      &c.recorder_pid, &tsc_hz, &c.flight, &duty[0], &duty[1], &duty[2], &c.meet, &PyDict_Type,
-			      &header, &guest))
+	if (!PyArg_ParseTuple(args, "O&(IIIKI(KKK)II)O!p", PyUnicode_FSConverter, &dir, &c.nrecords, &c.wait_ms,
+			      &c.recorder_pid, &tsc_hz, &c.flight, &duty[0], &duty[1], &duty[2], &c.meet, &c.coarse,
+			      &PyDict_Type, &header, &guest))
 		return NULL;
 	c.tsc_hz = tsc_hz;
 	c.duty = (struct ring_duty){ duty[0], duty[1], duty[2] };
@@ -420,8 +422,8 @@ static PyMethodDef methods[] = {
 	{ "see_waits", core_see_waits, METH_O,
 	  "see_waits($module, hz, /)\n--\n\n"
 	  "Notice what threads wait for, until close(); hz: of the clock of rings. How many calls are seen." },
-	{ "choose", core_choose, METH_O,
-	  "choose($module, backend, /)\n--\n\n"
+	{ "choose", core_choose, METH_VARARGS,
+	  "choose($module, backend, coarse, /)\n--\n\n"
 	  "How words leave the process, a BACKEND_ number: for each callback() and begin() from now on.\n"
 	  "OSError (EINVAL) if this processor has no such way." },
 	{ "set_filter", setup_filter, METH_VARARGS,

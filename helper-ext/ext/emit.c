@@ -14,6 +14,11 @@ static emitters *const emitters_of[BACKENDS] = {
 	[BACKEND_EMULATED] = &emitters_emulated,
 };
 
+static emitters *chosen(void)
+{
+	return lanes_coarse() ? &emitters_coarse : emitters_of[lanes_backend()];
+}
+
 /* Not on the hot path: mode opcodes only, and most branches only once. */
 static PyObject *emit_ambiguous(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
@@ -35,15 +40,13 @@ static PyObject *emit_raise(PyObject *self, PyObject *const *args, size_t nargsf
 /* What the interpreter calls. */
 static vectorcallfunc emitter(enum marker_op op, enum lane_view view, enum emit_shape shape)
 {
-	emitters *table = emitters_of[lanes_backend()];
-
 	if (shape == EMIT_AMBIGUOUS)
 		return emit_ambiguous;
 	if (shape == EMIT_RAISE || (shape == EMIT_OBJECT && op == OP_PY_THROW))
 		return emit_raise;
 	if (op == OP_INSTRUCTION)
 		shape = EMIT_INSTRUCTION;
-	return (*table)[view][shape];
+	return (*chosen())[view][shape];
 }
 
 PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op, enum emit_shape shape, PyObject *disable)
@@ -52,7 +55,7 @@ PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op, e
 
 	if (!cb)
 		return NULL;
-	cb->dest = (*emitters_of[lanes_backend()])[codes->view][EMIT_DEST];
+	cb->dest = (*chosen())[codes->view][EMIT_DEST];
 	cb->call = emitter(op, codes->view, shape);
 	cb->head = marker_head(op, 0);
 	cb->interpreter = codes->interpreter;

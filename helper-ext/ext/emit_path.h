@@ -4,7 +4,7 @@
  *
  * The budget is 3 ns over a callback that does nothing. So: no API call, no allocation, no reference count (None is
  * immortal), and one unlikely branch for everything but plain appending. The emitter defines appending: arch/,
- * emit_ptwrite.c and emit_emulated.c are this file with a `put` each.
+ * emit_coarse.c, emit_ptwrite.c and emit_emulated.c are this file with a `put` each.
  */
 #ifndef OCULAR_EMIT_PATH_H
 #define OCULAR_EMIT_PATH_H
@@ -18,9 +18,9 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define DIST_MAX    (2u * MARKER_DIST_MAX) /* in bytes */
 
-/* The callables of one backend. */
+/* The callables of one backend; of rings with a coarse clock there are others. */
 typedef const vectorcallfunc emitters[LANE_VIEWS][EMIT_SHAPES];
-extern emitters emitters_software, emitters_ptwrite, emitters_emulated;
+extern emitters emitters_software, emitters_coarse, emitters_ptwrite, emitters_emulated;
 
 typedef void (*put_fn)(const struct cursor *, uint64_t head, uint64_t word);
 typedef PyObject *(*slow_fn)(struct callback *, PyObject *const *args);

@@ -70,6 +70,7 @@ static struct {
 	size_t nended, room;
 	_Atomic uint64_t lost; /* by threads that ended or never had a lane */
 	enum backend backend;
+	bool coarse;
 	bool active;
 	void (*_Atomic deserted)(void); /* NULL: no check */
 } lanes = { .once = PTHREAD_ONCE_INIT };
@@ -256,10 +257,25 @@ static void lane_put_at(struct lane *l, uint64_t tsc, uint64_t word)
 	atomic_store_explicit(l->at.head, (uintptr_t)(r + 1), memory_order_release);
 }
 
-/* When the ring's newest record was written. */
+/* When the ring's newest record was written, of those that have a time. */
 static uint64_t lane_last_tsc(const struct lane *l)
 {
-	return ring_records(l->ring)[(rings_head(l->ring) - 1) & (l->ring->nrecords - 1)].tsc;
+	uint64_t head = rings_head(l->ring), tsc = RING_NO_TIME;
+
+	for (unsigned int i = 0; tsc == RING_NO_TIME && i < RING_COARSE; i++)
+		tsc = ring_records(l->ring)[--head & (l->ring->nrecords - 1)].tsc;
+	return tsc;
+}
+
+uint64_t lane_stamp(void)
+{
+	const struct lane *l = lane_own;
+	uint64_t now = ticks_now(), head = l && l->ring ? rings_head(l->ring) : 0;
+	struct ring_record *newest = head ? &ring_records(l->ring)[(head - 1) & (l->ring->nrecords - 1)] : NULL;
+
+	if (newest && newest->tsc == RING_NO_TIME)
+		newest->tsc = now;
+	return now;
 }
 
 /*
@@ -643,9 +659,15 @@ static void lanes_once(void)
 	pthread_key_create(&lanes.key, lane_end);
 }
 
-void lanes_choose(enum backend backend)
+void lanes_choose(enum backend backend, bool coarse)
 {
 	lanes.backend = backend;
+	lanes.coarse = coarse;
+}
+
+bool lanes_coarse(void)
+{
+	return lanes.coarse;
 }
 
 enum backend lanes_backend(void)

@@ -72,6 +72,13 @@ static inline uint64_t cursor_head(const struct cursor *c)
  */
 #define LANE_AHEAD 32
 
+/* The same for RING_COARSE records from r on, of which a cache line has four. */
+static inline void lane_prefetch(const struct ring_record *r)
+{
+	for (unsigned int i = 0; i < RING_COARSE; i += 64 / sizeof(*r))
+		arch_prefetch(r + LANE_AHEAD + i);
+}
+
 /* Append a word where *head says; the caller knows that there is room. The recorder will give it its seq. */
 static inline void lane_put(const struct cursor *c, uint64_t head, uint64_t word)
 {
@@ -99,6 +106,31 @@ static inline void lane_put_pair(const struct cursor *c, uint64_t head, uint64_t
 	r[0] = (struct ring_record){ now, first };
 	r[1] = (struct ring_record){ now, second };
 	atomic_store_explicit(published, (uintptr_t)(r + 2), memory_order_release);
+}
+
+/*
+ * Likewise with a coarse clock. The time of other records is for the recorder to find: it depends on the address alone,
+ * so nothing need be counted. What the next RING_COARSE records need is prefetched with it.
+ */
+static inline void lane_put_coarse(const struct cursor *c, uint64_t head, uint64_t word)
+{
+	struct ring_record *r = (struct ring_record *)head;
+	_Atomic uint64_t *published = c->head;
+
+	if (__builtin_expect(ring_is_timed(head), 0)) {
+		lane_prefetch(r);
+		r->tsc = ticks_now();
+	} else {
+		r->tsc = RING_NO_TIME;
+	}
+	r->word = word;
+	atomic_store_explicit(published, (uintptr_t)(r + 1), memory_order_release);
+}
+
+static inline void lane_put_coarse_pair(const struct cursor *c, uint64_t head, uint64_t first, uint64_t second)
+{
+	lane_put_coarse(c, head, first);
+	lane_put_coarse(c, head + sizeof(struct ring_record), second);
 }
 
 /* Only the thread numbers the words that go into the processor's trace. */
@@ -139,6 +171,9 @@ static inline void lane_put_emulated_pair(const struct cursor *c, uint64_t head,
  */
 void lane_waited(enum wait_kind kind, uint64_t place, uint64_t begin, uint64_t end);
 
+/* The time, which the newest of the calling thread's records gets, too, if it has none. */
+uint64_t lane_stamp(void);
+
 /* The one of these three that lanes_start() chose: for words outside the hot path. */
 void lane_write(struct lane *l, uint64_t word);
 
@@ -178,9 +213,10 @@ struct lane_total {
 	uint64_t words;
 };
 
-/* The backend of words, for callbacks made from now on. No lane is open. */
-void lanes_choose(enum backend backend);
+/* The backend of words, and whether the clock of rings is coarse, for callbacks made from now on. No lane is open. */
+void lanes_choose(enum backend backend, bool coarse);
 enum backend lanes_backend(void);
+bool lanes_coarse(void);
 
 /*
  * Begin to hand out lanes; those of BACKEND_SOFTWARE with rings as `config` says, announced in folder `dir` (copied).

@@ -3,10 +3,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "lane.h"
 #include "recorder.h"
 #include "rings.h"
 #include "setup.h"
-#include "shared/ticks.h"
 #include "snapshot.h"
 #include "text.h"
 
@@ -139,7 +139,7 @@ static Py_ssize_t find_label(PyObject *names, Py_ssize_t given)
 
 static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-	uint64_t tsc = ticks_now();
+	uint64_t tsc = lane_stamp();
 	Py_ssize_t given = names ? PyTuple_GET_SIZE(names) : 0;
 	Py_ssize_t named = find_label(names, given);
 	struct text t = { 0 };
@@ -168,7 +168,7 @@ const char snapshot_fire_doc[] =
 
 PyObject *snapshot_fire(PyObject *module, PyObject *args)
 {
-	uint64_t tsc = ticks_now();
+	uint64_t tsc = lane_stamp();
 	PyObject *label, *members, *key, *value;
 	const char *trigger;
 	struct text t = { 0 };

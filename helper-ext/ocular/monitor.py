@@ -236,6 +236,7 @@ def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
         "tsc_hz": config[3],
         "flight": bool(config[4]) or "OCULAR_FLIGHT" in os.environ,
         **({"waits": _core.see_waits(config[3])} if session.backend == "software" else {}),
+        **({"coarse": config[7]} if config[7] else {}),
         **({"duty": dict(zip(("start_ns", "window_ns", "period_ns"), config[5]))} if config[5][2] else {}),
         "callback_cycles": calibrate.cycles(session.costs),
         **({"program_only": True} if " tool=" in os.environ.get(EMULATOR, "") else {}),
@@ -248,13 +249,12 @@ def _config(session: _Session) -> "_core.Config":
     """The configuration for begin(). Words for Intel PT need no rings and no recorder."""
     if session.backend == "software":
         return _core.ask(session.folder)
-    return 0, 0, 0, backends.processor()["tsc_hz"], 0, (0, 0, 0), 0
+    return 0, 0, 0, backends.processor()["tsc_hz"], 0, (0, 0, 0), 0, 0
 
 
-def _begin(session: _Session, include: tuple[str, ...], exclude: tuple[str, ...],
+def _begin(session: _Session, config: "_core.Config", include: tuple[str, ...], exclude: tuple[str, ...],
            wanted: "Triggers | None", guest: bool) -> bool:
     """What the first interpreter of the process does for all. Returns whether a flight recorder records."""
-    config = _config(session)
     flight = bool(config[4])
     if wanted and not flight:
         raise ValueError("ocular: triggers need a flight recorder (--flight)")
@@ -332,10 +332,11 @@ def _start(folder: str, mode: str, include: "str | Iterable[str]", exclude: "str
     session.first = first = _core.join()
     try:
         if first:
-            _core.choose(backends.NUMBERS[session.backend])
+            config = _config(session)
+            _core.choose(backends.NUMBERS[session.backend], bool(config[7]))
         session.register()
         if first:
-            flight = _begin(session, include, exclude, wanted, guest)
+            flight = _begin(session, config, include, exclude, wanted, guest)
             if flight:
                 session.fly(wanted or _triggers().Triggers(()))
     except BaseException:

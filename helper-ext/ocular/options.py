@@ -22,6 +22,8 @@ RECORD = """\
 --backend	@backends	backend	m	how markers get into the trace (default auto):
 --native	HZ	recorder^	mar	also sample the C functions that threads run, so often in a second of CPU time
 	(999); shown for each Python function, as samples
+--clock	exact|coarse	recorder^	mar	coarse: read the time for one of 16 markers of a thread only, and where it waits: faster on
+	most Intel processors. Counts and order stay exact, times between are interpolated
 --ring-records	N	recorder^	mr	size of a thread's ring in markers, a power of two from 256 to 16777216
 	(default 131072)
 --wait-ms	N	recorder^	mr	how long a thread waits for room in its ring before it drops markers and counts them

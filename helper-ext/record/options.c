@@ -210,6 +210,12 @@ static int set_until_exit(const char *arg, struct options *o)
 	return o->until_main || !strcmp(arg, "all") ? OPTIONS_RUN : usage("not main or all: ", arg);
 }
 
+static int set_clock(const char *arg, struct options *o)
+{
+	o->coarse = !strcmp(arg, "coarse");
+	return o->coarse || !strcmp(arg, "exact") ? OPTIONS_RUN : usage("not exact or coarse: ", arg);
+}
+
 static int set_trigger_symbol(const char *arg, struct options *o)
 {
 	for (int i = 0; *arg && i < OPTIONS_SYMBOLS; i++)

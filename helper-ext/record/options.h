@@ -22,6 +22,7 @@ struct options {
 	struct rotation_limits rotation;
 	uint64_t max_size;   /* bytes of all files; 0: depends on the free disk; UINT64_MAX: no limit */
 	uint64_t keep_last;  /* keep only that many bytes at the end; 0: all */
+	bool coarse;	     /* the clock is: ring_config.coarse */
 	bool until_main;     /* do not wait for processes that outlive the command */
 	double duty_percent; /* of the time that is traced, in windows; 0: all of it */
 	uint64_t duty_window_ns, duty_period_ns;

@@ -618,6 +618,7 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 	*r = (struct recorder){ .options = options, .finisher = -1, .starter = starter, .nap_ns = NAP_NS };
 	r->rings.out = &r->out;
 	r->rings.windows = options->duty_period_ns;
+	r->rings.coarse = options->coarse;
 	r->rings.natives = (struct natives){ .hz = options->native_hz, .write = write_table, .to = r };
 	r->control.fd = -1;
 	r->flight = (struct flight){

@@ -101,6 +101,7 @@ void requests_answer(struct recorder *r, int client, int err)
 		.recorder_pid = getpid(),
 		.flight = r->flight.on,
 		.meet = r->rings.clock != NULL,
+		.coarse = r->options->coarse ? RING_COARSE : 0,
 		.duty = {
 			.window_ns = r->options->duty_window_ns,
 			.period_ns = r->options->duty_period_ns,

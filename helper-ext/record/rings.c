@@ -8,6 +8,7 @@
 
 #include "procfs.h"
 #include "rings.h"
+#include "shared/ticks.h"
 
 /* Records between two stores of tail: few stores, but room for the producer soon. */
 #define BATCH 4096u
@@ -98,6 +99,8 @@ int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
 	r->nrecords = n;
 	r->origin = r->shared->first;
 	r->tail = atomic_load_explicit(&r->shared->tail, memory_order_relaxed);
+	r->coarse = rs->coarse;
+	r->spread.next = r->tail;
 	leave_ring(rs, pid, tid);
 	r->next = rs->first;
 	rs->first = r;
@@ -261,15 +264,37 @@ static void take_crowd(struct rings *rs, struct ring_map *r)
 }
 
 /*
- * Takes what was in the ring when we looked, and the switches up to there. Those before a record can be seen if it can:
- * the same thread wrote them. Returns the number of records, or UINT64_MAX: damaged.
+ * Up to where records have times. Others wait for one that has, unless there will be none (`last`), or the switches,
+ * which have no room any more, must not come before them.
  */
-static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
+static uint64_t give_times(struct ring_map *r, uint64_t before, uint64_t head, bool last)
 {
-	uint64_t n = rings_head(r) - r->tail;
+	struct ring_record *records = ring_records(r->shared);
+	uint32_t mask = r->nrecords - 1;
+	uint64_t now = ticks_now();
 
-	if (n > r->nrecords)
+	if (!r->coarse)
+		return head;
+	spread_between(&r->spread, records, mask, head);
+	if (last || switches_crowded(&r->switches))
+		spread_rest(&r->spread, records, mask, head, last ? r->spread.pace : 0, now);
+	else
+		spread_look(&r->spread, head, before, now);
+	return r->spread.next;
+}
+
+/*
+ * Takes what was in the ring when we looked, and the switches up to there. Those before a record can be seen if it can:
+ * the same thread wrote them. `last`: it will write no more. Returns the number of records that were there, or
+ * UINT64_MAX: damaged.
+ */
+static uint64_t drain_ring(struct rings *rs, struct ring_map *r, bool last)
+{
+	uint64_t before = ticks_now(), head = rings_head(r), there = head - r->tail, n;
+
+	if (there > r->nrecords)
 		return UINT64_MAX;
+	n = give_times(r, before, head, last) - r->tail;
 	n -= ends_in_wide(r, n);
 	for (uint64_t left = n; left;) {
 		uint32_t batch = until_switch(rs, r, left < BATCH ? left : BATCH), room = stream_room(&r->stream);
@@ -287,7 +312,7 @@ static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 			stream_flush(&r->stream);
 	}
 	take_crowd(rs, r);
-	return n;
+	return there;
 }
 
 /* Releases a drained ring. Its thread can no longer report what it dropped last, so this does. */
@@ -305,7 +330,11 @@ static void end_ring(struct rings *rs, struct ring_map **at)
 	free(r);
 }
 
-unsigned int rings_drain(struct rings *rs)
+#define NOBODY	  0u
+#define EVERYBODY UINT32_MAX
+
+/* `ended`: the process that will write no more. */
+static unsigned int drain(struct rings *rs, uint32_t ended)
 {
 	struct ring_map **at = &rs->first, *r;
 	uint64_t fullest = 0;
@@ -314,7 +343,7 @@ unsigned int rings_drain(struct rings *rs)
 	while ((r = *at)) {
 		/* Before the head: a producer sets it after its last record. */
 		uint32_t finished = atomic_load_explicit(&r->shared->finished, memory_order_acquire);
-		uint64_t n = drain_ring(rs, r);
+		uint64_t n = drain_ring(rs, r, finished || ended == EVERYBODY || ended == r->stream.pid);
 
 		if (n == UINT64_MAX) {
 			atomic_store_explicit(&r->shared->closed, RING_ENDED, memory_order_release);
@@ -330,6 +359,11 @@ unsigned int rings_drain(struct rings *rs)
 			at = &r->next;
 	}
 	return (unsigned int)fullest;
+}
+
+unsigned int rings_drain(struct rings *rs)
+{
+	return drain(rs, NOBODY);
 }
 
 void rings_flush(struct rings *rs)
@@ -373,7 +407,7 @@ void rings_reopen(struct rings *rs, bool hello)
 
 void rings_end_process(struct rings *rs, uint32_t pid)
 {
-	rings_drain(rs);
+	drain(rs, pid);
 	rings_drop(rs, pid);
 }
 
@@ -408,6 +442,6 @@ void rings_close(struct rings *rs, enum ring_closed why)
 void rings_finish(struct rings *rs)
 {
 	rings_close(rs, RING_ENDED);
-	rings_drain(rs);
+	drain(rs, EVERYBODY);
 	rings_drop(rs, 0);
 }

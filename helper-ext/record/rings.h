@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "met.h"
 #include "natives.h"
+#include "spread.h"
 #include "shared/ring.h"
 #include "wakeup.h"
 #include "stream.h"
@@ -24,6 +25,8 @@ struct ring_map {
 	uint64_t origin; /* ring.first as it was announced */
 	uint64_t tail;
 	bool prepared;		  /* for a snapshot: window.h */
+	bool coarse;		  /* as struct rings has it */
+	struct spread spread;	  /* if so, and the ring is drained */
 	struct stream stream;	  /* of the thread that writes into the ring now */
 	struct switches switches; /* of the same */
 };
@@ -36,6 +39,7 @@ struct rings {
 	struct met *met;
 	struct natives natives; /* samples between the switches */
 	bool windows;		/* a duty cycle: switches outside of its windows are of no interest */
+	bool coarse;		/* not every record has a time */
 	bool flight;		/* switches are kept as history.h has them */
 	bool fresh;		/* clock and wakeup are those of this round */
 	uint32_t damaged;	/* rings whose head was out of range */

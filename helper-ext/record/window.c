@@ -38,6 +38,35 @@ static uint64_t find(const struct ring_map *r, uint64_t from, uint64_t end, uint
 	return from;
 }
 
+/* Where the clock is coarse: the first of the records that have a time for sure whose time is at or after tsc. */
+static uint64_t find_timed(const struct ring_map *r, uint64_t from, uint64_t end, uint64_t tsc)
+{
+	uint64_t low = (from + RING_COARSE - 1) / RING_COARSE, high = (end + RING_COARSE - 1) / RING_COARSE;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (tsc_at(r, middle * RING_COARSE) < tsc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low * RING_COARSE;
+}
+
+/*
+ * So far before a position that there are two times, if that is not before `oldest`: what lies between them tells the
+ * pace of the records.
+ */
+static uint64_t step_back(uint64_t position, uint64_t oldest)
+{
+	uint64_t timed = position - position % RING_COARSE;
+
+	if (timed >= oldest + RING_COARSE)
+		return timed - RING_COARSE;
+	return timed >= oldest ? timed : oldest;
+}
+
 static void copy(struct window *w, const struct ring_map *r, uint64_t end)
 {
 	for (uint64_t at = w->from; at < end;) {
@@ -58,6 +87,21 @@ static void drop_first(struct window *w, uint64_t n)
 	w->n -= n;
 }
 
+/* Times for those that have none; then only those from position `start` on, of from_tsc to until_tsc, are left. */
+static void give_times(struct window *w, uint64_t start, uint64_t from_tsc, uint64_t until_tsc)
+{
+	struct spread s = { 0 };
+	uint64_t first = start > w->from ? start - w->from : 0;
+
+	spread_between(&s, w->records, UINT32_MAX, w->n);
+	spread_rest(&s, w->records, UINT32_MAX, w->n, s.pace, UINT64_MAX);
+	while (first < w->n && w->records[first].tsc < from_tsc)
+		first++;
+	while (w->n > first && w->records[w->n - 1].tsc > until_tsc)
+		w->n--;
+	drop_first(w, first);
+}
+
 /* The oldest position that was not being overwritten when head was read. */
 static uint64_t oldest(const struct ring_map *r, uint64_t head)
 {
@@ -69,6 +113,30 @@ static uint64_t oldest(const struct ring_map *r, uint64_t head)
 static uint64_t max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+/*
+ * Which records to copy: from w->from to *end. With a coarse clock some more at both ends: what they are is known when
+ * all have times.
+ */
+static void find_window(struct window *w, const struct ring_map *r, uint64_t head, uint64_t start, uint64_t from_tsc,
+			uint64_t until_tsc, uint64_t *end)
+{
+	uint64_t timed;
+
+	*end = head;
+	if (!r->coarse) {
+		w->from = find(r, start, head, from_tsc);
+		if (until_tsc != UINT64_MAX)
+			*end = find(r, w->from, head, until_tsc + 1);
+		return;
+	}
+	timed = find_timed(r, start, head, from_tsc);
+	w->from = step_back(timed > start + RING_COARSE ? timed - RING_COARSE : start, oldest(r, head));
+	if (until_tsc == UINT64_MAX)
+		return;
+	timed = find_timed(r, start, head, until_tsc + 1);
+	*end = timed < head ? timed + 1 : head;
 }
 
 int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_t until_tsc)
@@ -83,9 +151,7 @@ int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_
 	if (head < r->tail)
 		return -EINVAL;
 	start = max(oldest(r, head), r->tail);
-	w->from = find(r, start, head, from_tsc);
-	w->cut = w->from == start && start > r->tail;
-	end = until_tsc == UINT64_MAX ? head : find(r, w->from, head, until_tsc + 1);
+	find_window(w, r, head, start, from_tsc, until_tsc, &end);
 	w->records = malloc((end - w->from + 1) * sizeof(*w->records));
 	if (!w->records)
 		return -ENOMEM;
@@ -93,10 +159,13 @@ int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_
 	atomic_thread_fence(memory_order_acquire);
 	safe = oldest(r, rings_head(r));
 	if (safe > w->from) {
-		w->cut = true;
+		start = max(start, safe);
 		drop_first(w, safe - w->from);
 	}
-	r->tail = end;
+	if (r->coarse)
+		give_times(w, start, from_tsc, until_tsc);
+	w->cut = w->from == start && start > r->tail;
+	r->tail = w->from + w->n;
 	return 0;
 }
 
@@ -314,9 +383,23 @@ void window_free(struct window *w)
 	*w = (struct window){ 0 };
 }
 
+/* Of the newest records so many as have two times, if there are so many. */
+static uint64_t last_of_run(const struct ring_map *r, uint64_t head)
+{
+	struct ring_record records[2 * RING_COARSE];
+	uint32_t n = head < 2 * RING_COARSE ? (uint32_t)head : 2 * RING_COARSE;
+	struct window w = { .records = records, .from = head - n };
+
+	copy(&w, r, head);
+	give_times(&w, 0, 0, UINT64_MAX);
+	return records[n - 1].tsc;
+}
+
 uint64_t window_last_tsc(const struct ring_map *r)
 {
 	uint64_t head = rings_head(r);
 
-	return head > r->tail ? tsc_at(r, head - 1) : 0;
+	if (head <= r->tail)
+		return 0;
+	return r->coarse ? last_of_run(r, head) : tsc_at(r, head - 1);
 }

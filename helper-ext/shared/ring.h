@@ -23,11 +23,12 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define RING_MAGIC	 0x474e4952u /* "RING" */
-#define RING_VERSION	 4u
+#define RING_VERSION	 5u
 #define RING_SOCKET	 ".ocular.sock"
 #define RING_HEADER	 4096u /* bytes before the first record: one page */
 #define RING_RECORDS_MIN 256u
@@ -35,9 +36,18 @@
 #define RING_RECORDS_MAX (1u << 24)
 #define RING_TRIES \
 	1000u /* of ring_head(): a lap takes longer than one; they run out only if the memory is not a producer's */
+/*
+ * With a coarse clock (ring_config.coarse) one record of so many has a time for sure: a power of two, and a page has
+ * room for them. With 16, reading the time costs less than storing the word (docs/benchmarks.md).
+ */
+#define RING_COARSE  16u
+#define RING_NO_TIME 0u /* instead of one, in the others */
+
+_Static_assert(RING_HEADER % (RING_COARSE * 16) == 0 && RING_RECORDS_MIN % (2 * RING_COARSE) == 0,
+	       "a record's place in the ring says whether it has a time");
 
 struct ring_record {
-	uint64_t tsc;  /* RDTSC at emission */
+	uint64_t tsc;  /* RDTSC at emission; RING_NO_TIME: not read */
 	uint64_t word; /* marker.h, its seq 0; for RING_THREAD: op 31, the previous tid (bits 53..32), the tid */
 };
 
@@ -120,6 +130,15 @@ static inline uint64_t ring_hello(uint64_t head, uint64_t interpreter)
 	return head << 20 | (interpreter & 0xfffff);
 }
 
+/*
+ * Do records at this address have a time whatever they are? Of its position in the ring the same can be said: the first
+ * record is at the beginning of a page.
+ */
+static inline bool ring_is_timed(uint64_t address)
+{
+	return !(address & (RING_COARSE * sizeof(struct ring_record) - 1));
+}
+
 static inline size_t ring_size(uint32_t nrecords)
 {
 	return RING_HEADER + (size_t)nrecords * sizeof(struct ring_record);
@@ -162,5 +181,6 @@ struct ring_config {
 	uint64_t tsc_hz;       /* the recorder's calibration at its start */
 	uint32_t flight;       /* 1: overwrite, do not wait */
 	uint32_t meet;	       /* 1: the recorder wants to see every thread before it writes */
+	uint32_t coarse;       /* RING_COARSE: that often the time is read at least; 0: for each record */
 	struct ring_duty duty;
 };

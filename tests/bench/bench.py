@@ -649,16 +649,16 @@ print(json.dumps(list(map(min, zip(*turns)))))
                 places = [event_costs(m, name, full) for m in measured]
                 places = [p for p in places if p]
                 if not places:  # the machine was hardly ever at full speed
-                    rows.append([name] + ["-"] * 7)
+                    rows.append([name] + ["-"] * 8)
                     continue
                 rows.append([name] + ["%.1f" % median(p["empty"] for p in places)] +
                             ["%+.1f" % median(p[v] for p in places) for v in ("stamp", "record", "least")] +
-                            ["**%+.1f** (%+.1f to %+.1f)" % spread([p[v] for p in places]) for v in ("marker", "ring")] +
+                            ["**%+.1f** (%+.1f to %+.1f)" % spread([p[v] for p in places]) for v in ("marker", "ring", "coarse")] +
                             ["**%+.1f** (%+.1f to %+.1f)" % spread([p["told"] for p in places]) if name in OF_OBJECTS else ""])
             table("One marker over an empty vectorcall callback, ns, %s" % self.version(python),
                   ["event", "empty callback", "RDTSC over it", "{time, constant} over it",
                    "least over it", "marker over it",
-                   "marker in a drained ring over it", "the same, with the generator"], rows)
+                   "marker in a drained ring over it", "marker with a coarse clock over it", "marker in a drained ring, with the generator"], rows)
             print("\n(%d places of the code; %.0f %% of %d slices ran at full speed; load average %s at the start)" %
                   (len(measured), 100 * share, len(slices), self.load))
 
@@ -672,7 +672,7 @@ print(json.dumps(list(map(min, zip(*turns)))))
         """From a callback's first instruction to its return, where nothing rare happens."""
         rows = []
         for python in self.pythons:
-            for backend, file in (("software", "arch/x86_64/emit"), ("ptwrite", "emit_ptwrite"), ("emulated", "emit_emulated")):
+            for backend, file in (("software", "arch/x86_64/emit"), ("software, coarse clock", "emit_coarse"), ("ptwrite", "emit_ptwrite"), ("emulated", "emit_emulated")):
                 path = self.code(python, file)
                 rows.append([self.version(python), backend, *self.counts(python, path)])
         table("Instructions of a callback with its marker",

@@ -18,21 +18,25 @@ import tempfile
 import time
 
 import ocular_empty
-from ocular import _core, calibrate, monitor, tools
+from ocular import _core, backends, calibrate, monitor, tools
 
 EVENTS = 900    # a slice, more or less
 WARM = 60       # turns, after another callback has been set
 SLICES = 3      # in a row
 
 # name: whose callback; None: the event is off. A marker goes to memory that nobody reads, or to a drained ring; "told": the same
-# with the generator that is resumed or yields, where the event has one.
-VARIANTS = ("nothing", "empty", "stamp", "record", "least", "marker", "ring", "told")
+# with the generator that is resumed or yields, where the event has one; "coarse": a marker in memory that reads no time but
+# for one of 16.
+VARIANTS = ("nothing", "empty", "stamp", "record", "least", "marker", "ring", "told", "coarse")
 
 
 def callbacks(session, name):
+    _core.choose(backends.NUMBERS["software"], True)
+    coarse = _core.callback(_core.ops[name], monitor._shape(name, session.mode), None)
+    _core.choose(backends.NUMBERS["software"], False)
     marker = _core.callback(_core.ops[name], monitor._shape(name, session.mode), None)
     return {"nothing": None, "empty": ocular_empty.callback(), "stamp": ocular_empty.stamp(),
-            "record": ocular_empty.record(), "least": ocular_empty.least(), "marker": marker, "ring": marker,
+            "record": ocular_empty.record(), "least": ocular_empty.least(), "marker": marker, "ring": marker, "coarse": coarse,
             "told": _core.callback(_core.ops[name], _core.EMIT_OBJECT, None) if name in monitor.OF_OBJECTS else marker}
 
 
@@ -56,7 +60,7 @@ class Event:
         self.function(WARM)
 
     def ticks(self, variant):
-        if variant == "marker":
+        if variant in ("marker", "coarse"):
             return _core.measure(self.code, self.function, self.turns)[0]
         return ocular_empty.call(self.function, self.turns)
 
@@ -65,7 +69,7 @@ class Event:
             if variant == "least":
                 self.set("ring")  # so that the code has an id
             self.set(variant)
-            if variant == "marker":
+            if variant in ("marker", "coarse"):
                 self.ticks(variant)
             for _ in range(SLICES):
                 before = ocular_empty.reference()
@@ -81,7 +85,7 @@ def main(seconds):
         tools.serve(folder)
         session = monitor._Session(folder, "full", (), "software", whole=True)
         _core.join()
-        monitor._begin(session, (), (), None, False)
+        monitor._begin(session, monitor._config(session), (), (), None, False)
         _core.set_filter((), (), ())  # the package's own code is what is measured
         ticks_a_ns = _core.ask(folder)[3] / 1e9
         events = [Event(session, name) for name in calibrate.PROGRAMS if name in session.events]

@@ -171,9 +171,9 @@ def test_truth(name, python, folder, *options):
     return compared(truth, found)
 
 
-def test_flight(python, folder):
+def test_flight(python, folder, *options):
     """Rings that hold all of it: fewer calls of spin() would not do, what a switch is off by is not known better than to 20 us."""
-    truth, found = recorded(python, folder, program("both"), "--flight", "20s", "--ring-records", str(1 << 23))
+    truth, found = recorded(python, folder, program("both"), "--flight", "20s", "--ring-records", str(1 << 23), *options)
     return compared(truth, found)
 
 

@@ -38,12 +38,12 @@ class Program:
         return found[1] if found else default
 
 
-def check(python, program, mode, folder):
-    """Problems as lines; none when every stream agrees."""
+def check(python, program, mode, folder, *options):
+    """Problems as lines; none when every stream agrees. options: the recorder's."""
     environment = recording.traced_environment(mode, recording.WITNESS_HOOK, TRUTH_DIR=folder, TRUTH_MODE=mode,
                                                TRUTH_PRELOAD=program.preload)
     data = os.path.join(folder, "data")
-    done = recording.record(data, [python, program.path], environment, cwd=folder)
+    done = recording.record(data, [python, program.path], environment, *options, cwd=folder)
     if done.returncode != program.status:
         return [f"exit status {done.returncode}, not {program.status}", *done.stderr.splitlines()]
     truth = recording.truth(folder)

@@ -124,6 +124,13 @@ static const struct {
 	{ { "--keep-last", "1M", "--flight", "1s", "p" }, USAGE, { 0 } },
 	{ { "--keep-last", "1M", "--switch-output", "1h", "p" }, USAGE, { 0 } },
 	{ { "--until-exit", "child", "p" }, USAGE, { 0 } },
+	{ { "--clock", "exact", "p" },
+	  OPTIONS_RUN,
+	  { .dir = "ocular.data", .wait_ms = 10000, .ring_records = 131072 } },
+	{ { "--clock=coarse", "p" },
+	  OPTIONS_RUN,
+	  { .dir = "ocular.data", .wait_ms = 10000, .ring_records = 131072, .coarse = true } },
+	{ { "--clock", "16", "p" }, USAGE, { 0 } },
 	{ { "--help" }, EXIT_SUCCESS, { 0 } },
 	{ { 0 }, USAGE, { 0 } },
 	{ { "--folder", "-o", "d" },
@@ -193,6 +200,7 @@ static void test_lines(void **state)
 		assert_int_equal(o.max_size, e->max_size);
 		assert_int_equal(o.keep_last, e->keep_last);
 		assert_int_equal(o.until_main, e->until_main);
+		assert_int_equal(o.coarse, e->coarse);
 		assert_int_equal(o.command == NULL, e->serve || e->folder);
 	}
 }

@@ -479,6 +479,81 @@ static void test_a_thread_is_in_one_ring(void **state)
 	assert_null(old->switches.page);
 }
 
+/* A record whose time was read if that can be divided by 16, as of a thread with a coarse clock. */
+static void put_coarse(struct fixture *f, uint64_t n)
+{
+	for (uint64_t at; n; n--) {
+		at = ring_written(f->ring);
+		ring_write(f->ring, at % RING_COARSE ? RING_NO_TIME : 1000 + 10 * at,
+			   marker_event(OP_LINE, 0, 1, at, 0));
+	}
+}
+
+static void add_coarse(struct fixture *f)
+{
+	f->rings.coarse = true;
+	add(f);
+}
+
+/* What is taken, and when it was, in units of 10 ticks from 1000. */
+static void expect_lines(struct fixture *f, uint64_t n)
+{
+	uint64_t tsc[N], word[N], lines = 0;
+	size_t all = stream_read(&f->rings.first->stream, tsc, word, N);
+
+	for (size_t i = 0; i < all; i++) {
+		if (marker_op(word[i]) != OP_LINE)
+			continue;
+		assert_int_equal(marker_offset(word[i]), lines);
+		assert_int_equal(tsc[i], 1000 + 10 * lines++);
+	}
+	assert_int_equal(lines, n);
+}
+
+/* Records without a time wait for one that has one: what follows may be the beginning of a wait. */
+static void test_a_coarse_clock(void **state)
+{
+	struct fixture *f = *state;
+
+	add_coarse(f);
+	put_coarse(f, 40);
+	assert_int_equal(rings_drain(&f->rings), 40 * 100 / N);
+	assert_int_equal(f->ring->tail, 33);
+	expect_lines(f, 33);
+	rings_drain(&f->rings);
+	assert_int_equal(f->ring->tail, 33);
+	ring_write(f->ring, 1000 + 10 * 40, marker_event(OP_LINE, 0, 1, 40, 0)); /* the slow path reads it */
+	rings_drain(&f->rings);
+	assert_int_equal(f->ring->tail, 41);
+	expect_lines(f, 41);
+}
+
+/* A thread that is gone wrote at the same pace to the end; all of it is there. */
+static void test_a_coarse_clock_s_end(void **state)
+{
+	struct fixture *f = *state;
+
+	add_coarse(f);
+	put_coarse(f, 40);
+	rings_end_process(&f->rings, getpid() + 1);
+	expect_lines(f, 33);
+	assert_int_equal(f->ring->tail, 33);
+	rings_end_process(&f->rings, getpid());
+	assert_null(f->rings.first);
+	assert_int_equal(f->out.markers, 40);
+	assert_int_equal(f->out.lost, 0);
+}
+
+static void test_a_coarse_clock_finishes(void **state)
+{
+	struct fixture *f = *state;
+
+	add_coarse(f);
+	put_coarse(f, 40);
+	rings_finish(&f->rings);
+	assert_int_equal(f->out.markers, 40);
+}
+
 static const struct {
 	const char *name;
 	size_t size;
@@ -543,6 +618,9 @@ int main(void)
 		TEST(test_switches_of_the_next_thread),
 		TEST(test_no_switches_between_windows),
 		TEST(test_a_thread_is_in_one_ring),
+		TEST(test_a_coarse_clock),
+		TEST(test_a_coarse_clock_s_end),
+		TEST(test_a_coarse_clock_finishes),
 		TEST(test_strangers_are_refused),
 	};
 

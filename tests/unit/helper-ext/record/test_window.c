@@ -79,6 +79,14 @@ static void put_lines(struct fixture *f, unsigned n)
 		put(f, marker_event(OP_LINE, 0, 1, ring_written(f->ring), 0));
 }
 
+static void put_coarse(struct fixture *f, unsigned n)
+{
+	for (uint64_t at; n; n--) {
+		at = ring_written(f->ring);
+		ring_write(f->ring, at % RING_COARSE ? RING_NO_TIME : 1000 + at, marker_event(OP_LINE, 0, 1, at, 0));
+	}
+}
+
 static void put_thread(struct fixture *f, uint32_t tid)
 {
 	put(f, marker_head(OP_RING_THREAD, 0) | (uint64_t)f->ring->tid << 32 | tid);
@@ -247,6 +255,39 @@ static void test_times(void **state)
 	}
 }
 
+/* The same where one time of 16 was read. What is before the first one that is left has the time of that. */
+static void test_times_of_a_coarse_clock(void **state)
+{
+	static const struct {
+		uint64_t tail, from, until, first, n;
+		bool cut;
+	} rows[] = {
+		{ 0, 0, UINT64_MAX, 746, 254, true },	 { 0, 1900, UINT64_MAX, 900, 100, false },
+		{ 0, 1900, 1909, 900, 10, false },	 { 0, 1903, 1904, 903, 2, false },
+		{ 0, 1752, 1999, 746, 254, true },	 { 0, 1753, 1999, 753, 247, false },
+		{ 0, 1000, 1500, 746, 0, true },	 { 0, 3000, UINT64_MAX, 1000, 0, false },
+		{ 0, 1990, 1996, 990, 7, false },	 { 901, 0, UINT64_MAX, 901, 99, false },
+		{ 1000, 0, UINT64_MAX, 1000, 0, false }, { 995, 0, UINT64_MAX, 995, 5, false },
+	};
+	struct fixture *f = *state;
+
+	f->map->coarse = true;
+	put_coarse(f, 1000);
+	assert_int_equal(window_last_tsc(f->map), 1999);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct window w;
+
+		f->map->tail = rows[i].tail;
+		assert_int_equal(window_copy(&w, f->map, rows[i].from, rows[i].until), 0);
+		if (w.from != rows[i].first || w.n != rows[i].n || w.cut != rows[i].cut)
+			fail_msg("row %zu: %u from %lu, cut %d", i, w.n, w.from, w.cut);
+		assert_int_equal(f->map->tail, w.from + w.n);
+		for (uint32_t k = 0; k < w.n; k++)
+			assert_int_equal(w.records[k].tsc, 1000 + (w.from + k < 752 ? 752 : w.from + k));
+		window_free(&w);
+	}
+}
+
 static void test_nothing_is_taken_twice(void **state)
 {
 	struct fixture *f = *state;
@@ -375,6 +416,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_times_of_a_coarse_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_is_taken_twice, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_segment_names_its_interpreter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_prefix_is_not_left_alone, setup, teardown),
