@@ -189,6 +189,7 @@ struct sink_options {
 	const struct opcodes_view *opcodes; /* console, summary: also tables for functions and loops */
 	bool for_diff;			    /* summary: also what only ocular diff --html needs, */
 	bool for_fleet;			    /* and ocular fleet */
+	const char *event_memory;	    /* event_columns: shared with their reader, or NULL. Outlives the sink */
 	unsigned events_by_code;	    /* console: how many rows of events by code object */
 	bool whole;			    /* no time window cuts off the beginning */
 	bool zoomed;			    /* there is a time window */
