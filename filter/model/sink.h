@@ -50,6 +50,8 @@ struct activation {
 	uint8_t op;
 	/* It was open where it began, if a sink is told of that; valid then (requests.h). NULL: none that is known. */
 	const struct request *request;
+	/* Likewise: the task that the thread worked for, a step of it (steps.h). */
+	const struct step *task;
 	struct object *object; /* of generator code: which one (objects.h); NULL: not known */
 	uint64_t start_ns, start_cycles;
 	uint64_t callee_ns, callee_cycles; /* spent in callees; complete at leave */
