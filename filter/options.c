@@ -178,6 +178,10 @@ static const struct {
 	    "the summary also has callers, distributions of calls and iterations, and hashes of\n"
 	    "bytecode, for ocular fleet",
 	    FOR_USERS),
+	KEY(event_memory, set_string, "MEMORY,FREED,ROWS",
+	    "columns of events go through memory that their reader shares: the numbers of two\n"
+	    "open files, and how many rows it takes at a time (docs/exports.md), for ocular fleet",
+	    FOR_USERS),
 	KEY(request, set_string, "slowest|N|NAME|ID",
 	    "where the time of that request went, in full: its number, or the slowest of a name\n"
 	    "(ocular.request) or of OpenTelemetry's trace id; without, the slowest one, shortened",
@@ -363,6 +367,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.opcodes = &o->opcodes,
 		.for_diff = o->for_diff,
 		.for_fleet = o->for_fleet,
+		.event_memory = o->event_memory,
 		.events_by_code = o->events_by_code,
 		.whole = o->time.from.kind == TIME_NONE,
 		.zoomed = !time_span_is_all(&o->time),

@@ -36,6 +36,7 @@ struct options {
 	bool imports;
 	bool for_diff, for_fleet;
 	const char *request;
+	const char *event_memory;
 	enum when console, color, progress;
 	const char *progress_what; /* the line begins with it; NULL: nothing */
 	unsigned loops, events_by_code;

@@ -15,66 +15,123 @@ static bool is_passed(const struct sink_calls *c, const struct code *code)
 	return c->profiled && code->c && !code->profiled;
 }
 
-static bool has_room(const struct sink_calls *c)
-{
-	return c->groups.n < CALL_GROUPS_MOST && c->tree.nnodes < CALL_GROUPS_NODES;
-}
-
-/* Under a key that is free. Or -ENOMEM. */
-static int64_t new_group(struct sink_calls *c, uint64_t key, const struct request *q)
-{
-	struct call_groups *g = &c->groups;
-
-	if (!has_room(c)) {
-		g->others++;
-		return 0;
-	}
-	if (!ARRAY_ROOM(g->all, g->n, g->room))
-		return -ENOMEM;
-	g->all[g->n++] = (struct call_group){ q->traced, q->called };
-	return map_put(&g->numbers, key, (void *)(uintptr_t)g->n) ? -ENOMEM : (int64_t)g->n;
-}
-
-static uint64_t key_of(enum call_grouping by, const struct request *q)
+static bool is_named(const struct called *c)
 {
 	char text[CALLED_TEXT];
 
-	return by == CALLS_BY_SPAN
-		       ? map_pair(q->traced.pieces[MARKER_TRACE_PIECES], q->traced.pieces[MARKER_TRACE_PIECES + 1])
-		       : hash_text(HASH_START, called_text(&q->called, text));
+	return *called_text(c, text);
 }
 
-static bool is_of(enum call_grouping by, const struct call_group *g, const struct request *q)
-{
-	char text[CALLED_TEXT], other[CALLED_TEXT];
-
-	return by == CALLS_BY_SPAN ? !memcmp(&g->traced, &q->traced, sizeof(g->traced))
-				   : !strcmp(called_text(&g->called, text), called_text(&q->called, other));
-}
-
-/* OpenTelemetry knows it; or it has a name. */
-static bool has_group(enum call_grouping by, const struct request *q)
-{
-	char text[TRACED_TEXT], name[CALLED_TEXT];
-
-	return by == CALLS_BY_SPAN ? traced_trace_id(&q->traced, text) && traced_span_id(&q->traced, text)
-				   : *called_text(&q->called, name);
-}
-
-/* In which the path of an activation is that a request is known of. Or -ENOMEM. */
-static __attribute__((noinline)) int64_t group_of(struct sink_calls *c, const struct activation *a)
+static bool has_room(const struct sink_calls *c, bool of_task)
 {
 	const struct call_groups *g = &c->groups;
-	const struct request *q = a->request;
-	uint32_t group;
-	uint64_t key;
 
-	if (!has_group(g->by, q))
+	if (of_task)
+		return g->ntasks < CALL_GROUPS_MOST && c->tree.nnodes < CALL_GROUPS_NODES / 2;
+	return g->n - g->ntasks < CALL_GROUPS_MOST && c->tree.nnodes < CALL_GROUPS_NODES;
+}
+
+/* Under a key that is free; 0: there is no room. Or -ENOMEM. */
+static int64_t new_group(struct sink_calls *c, uint64_t key, const struct call_group *group)
+{
+	struct call_groups *g = &c->groups;
+	bool of_task = is_named(&group->task);
+
+	if (!has_room(c, of_task))
 		return 0;
-	key = key_of(g->by, q);
-	while ((group = (uintptr_t)map_get(&g->numbers, key)) && !is_of(g->by, &g->all[group - 1], q))
+	if (!ARRAY_ROOM(g->all, g->n, g->room))
+		return -ENOMEM;
+	g->all[g->n++] = *group;
+	g->ntasks += of_task;
+	return map_put(&g->numbers, key, (void *)(uintptr_t)g->n) ? -ENOMEM : (int64_t)g->n;
+}
+
+static uint64_t key_of(enum call_grouping by, const struct call_group *g)
+{
+	char request[CALLED_TEXT], task[CALLED_TEXT];
+
+	if (by == CALLS_BY_SPAN)
+		return map_pair(g->traced.pieces[MARKER_TRACE_PIECES], g->traced.pieces[MARKER_TRACE_PIECES + 1]);
+	return hash_text(hash_text(HASH_START, called_text(&g->request, request)) + 1, called_text(&g->task, task));
+}
+
+static bool is_called_so(const struct called *a, const struct called *b)
+{
+	char one[CALLED_TEXT], other[CALLED_TEXT];
+
+	return !strcmp(called_text(a, one), called_text(b, other));
+}
+
+static bool is_same(enum call_grouping by, const struct call_group *a, const struct call_group *b)
+{
+	return by == CALLS_BY_SPAN ? !memcmp(&a->traced, &b->traced, sizeof(a->traced))
+				   : is_called_so(&a->request, &b->request) && is_called_so(&a->task, &b->task);
+}
+
+/* OpenTelemetry knows it; or something has a name. */
+static bool is_known(enum call_grouping by, const struct call_group *g)
+{
+	char text[TRACED_TEXT];
+
+	return by == CALLS_BY_SPAN ? traced_trace_id(&g->traced, text) && traced_span_id(&g->traced, text)
+				   : is_named(&g->request) || is_named(&g->task);
+}
+
+/* 0: there is no room for it, or nothing is known. Or -ENOMEM. */
+static int64_t find_group(struct sink_calls *c, const struct call_group *wanted)
+{
+	struct call_groups *g = &c->groups;
+	uint64_t key;
+	uint32_t group;
+
+	if (!is_known(g->by, wanted))
+		return 0;
+	key = key_of(g->by, wanted);
+	while ((group = (uintptr_t)map_get(&g->numbers, key)) && !is_same(g->by, &g->all[group - 1], wanted))
 		key++;
-	return group ? (int64_t)group : new_group(c, key, q);
+	return group ? (int64_t)group : new_group(c, key, wanted);
+}
+
+static struct call_group wanted_by(enum call_grouping by, const struct activation *a)
+{
+	struct call_group wanted = { 0 };
+
+	if (by == CALLS_BY_SPAN && a->request)
+		wanted.traced = a->request->traced;
+	if (by == CALLS_BY_NAMES && a->request)
+		wanted.request = a->request->called;
+	if (by == CALLS_BY_NAMES && a->task)
+		wanted.task = a->task->called;
+	return wanted;
+}
+
+/* Where there was no room for the whole. */
+static int64_t without_task(struct sink_calls *c, struct call_group wanted)
+{
+	c->groups.other_tasks++;
+	wanted.task = (struct called){ 0 };
+	return find_group(c, &wanted);
+}
+
+/* In which the path of an activation is that a request or a task is known of. Or -ENOMEM. */
+static __attribute__((noinline)) int64_t group_of(struct sink_calls *c, const struct activation *a)
+{
+	struct call_groups *g = &c->groups;
+	struct call_group wanted = wanted_by(g->by, a);
+	int64_t group;
+
+	if (g->latest_number && !memcmp(&wanted, &g->latest, sizeof(wanted)))
+		return g->latest_number;
+	group = find_group(c, &wanted);
+	if (group > 0) {
+		g->latest = wanted;
+		g->latest_number = group;
+	}
+	if (!group && is_named(&wanted.task))
+		group = without_task(c, wanted);
+	if (!group && (g->by == CALLS_BY_NAMES ? is_named(&wanted.request) : is_known(g->by, &wanted)))
+		g->others++;
+	return group;
 }
 
 static int calls_enter(struct sink *s, const struct activation *a)
@@ -84,7 +141,7 @@ static int calls_enter(struct sink *s, const struct activation *a)
 
 	if (is_passed(c, a->code))
 		return 0;
-	if (c->groups.by && a->request)
+	if (c->groups.by && (a->request || a->task))
 		group = group_of(c, a);
 	return group < 0 || calltree_enter_in(&c->tree, a, group) ? sink_file_no_memory(s) : 0;
 }

@@ -10,25 +10,31 @@
 #include "model/requests.h"
 #include "model/sink_file.h"
 
-/* So many groups are told apart, as long as the tree has no more nodes than that. */
+/*
+ * So many groups of tasks are told apart, and so many others, while the tree has no more nodes than that: of tasks,
+ * than half of it, because those that are only numbered would leave no room for requests.
+ */
 #define CALL_GROUPS_MOST  4096
 #define CALL_GROUPS_NODES (1u << 19)
 
-/* What makes paths differ beside their functions: nothing; the span of OpenTelemetry's, or the request, they are in. */
-enum call_grouping { CALLS_TOGETHER, CALLS_BY_SPAN, CALLS_BY_REQUEST };
+/* What makes paths differ beside their functions: nothing; OpenTelemetry's span, or task and request, they are in. */
+enum call_grouping { CALLS_TOGETHER, CALLS_BY_SPAN, CALLS_BY_NAMES };
 
 struct call_group {
-	struct traced traced; /* by span */
-	struct called called; /* by request: the name, which several have */
+	struct traced traced;	     /* by span */
+	struct called request, task; /* by names, which several have; "": none */
 };
 
 /* Zeroed: none. */
 struct call_groups {
 	enum call_grouping by;
-	struct call_group *all; /* [n]; group g is all[g - 1] */
-	uint32_t n, room;
-	struct map numbers; /* span id, or hash of the name, or the next free number -> group */
-	uint64_t others;    /* activations of further ones */
+	struct call_group *all;	  /* [n]; group g is all[g - 1] */
+	uint32_t n, room, ntasks; /* of n: of tasks */
+	struct map numbers;	  /* span id, or hash of the names, or the next free number -> group */
+	struct call_group latest; /* that was looked for and is there, */
+	uint32_t latest_number;	  /* and which one it is */
+	uint64_t others;	  /* activations of further ones */
+	uint64_t other_tasks;	  /* of further tasks: with their request, if that has room */
 };
 
 struct sink_calls {

@@ -2,7 +2,8 @@
 /*
  * A line of JSON says which columns there are. Then come blocks: a line with the number of rows and the code objects
  * that none before had, and each column's elements; before those of one that may be null, a bit for each row. A block
- * stays in the processor's cache, and is small enough for a pipe's reader to take it from there.
+ * stays in the processor's cache, and is small enough for a pipe's reader to take it from there. If the reader shares
+ * memory, it finds them there, and the line says in which half.
  *
  * What an activation took stands in the row of the event that ended it. Those that end without one have a row of their
  * own, LEAVE, so that the rows add up to the totals.
@@ -15,10 +16,11 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "event_memory.h"
 #include "model/objects.h"
 #include "model/sink_file.h"
 
-#define BLOCK	    (1 << 16) /* rows */
+#define BLOCK	    (1 << 16) /* rows, unless the reader says how many */
 #define KNOWN	    (1 << 12) /* code objects in the table of those met lately */
 #define EVENT_LEAVE 31	      /* after all of enum sample_op */
 #define NO_ROW	    UINT32_MAX
@@ -50,6 +52,7 @@ struct known {
 
 struct event_columns {
 	struct sink_file file;
+	struct event_memory memory;
 	uint32_t rows;
 	uint32_t latest; /* row of the latest event, unless what it ended is told in it; NO_ROW */
 	const struct code *latest_code;
@@ -69,9 +72,34 @@ static void put_columns(struct event_columns *e)
 		if (e->valid[c])
 			out_put(&e->file.out, (const char *)e->valid[c], (n + 63) / 64 * 8);
 		out_put(&e->file.out, e->cells[c], (size_t)n * types[c].width);
-		if (e->valid[c])
-			memset(e->valid[c], 0, BLOCK / 8);
 	}
+}
+
+static size_t size_of(uint32_t rows)
+{
+	size_t size = 0;
+
+	for (unsigned c = 0; c < COLUMNS; c++)
+		size += (size_t)rows * types[c].width + (types[c].nullable ? rows / 8 : 0);
+	return size;
+}
+
+/* As put_columns() puts them, if they are full. -EPIPE: there is no memory for them because the reader is gone. */
+static int begin_block(struct event_columns *e)
+{
+	char *at = event_memory_take(&e->memory);
+
+	e->rows = 0;
+	e->latest = NO_ROW;
+	for (unsigned c = 0; at && c < COLUMNS; c++) {
+		e->valid[c] = types[c].nullable ? memset(at, 0, e->memory.rows / 8) : NULL;
+		at += types[c].nullable ? e->memory.rows / 8 : 0;
+		e->cells[c] = at;
+		at += (size_t)e->memory.rows * types[c].width;
+	}
+	if (!at)
+		e->file.out.err = e->file.out.err ?: -EPIPE;
+	return sink_file_status(&e->file.sink);
 }
 
 /* Takes `line`. 0 or -ENOMEM. */
@@ -88,17 +116,28 @@ static int put_line(struct event_columns *e, json_t *line)
 	return 0;
 }
 
+/* The block that is being filled, for its reader. */
 static int put_block(struct event_columns *e)
 {
-	int err = put_line(e, json_pack("{s:i, s:o}", "rows", (int)e->rows, "codes", e->fresh));
+	bool shared = e->memory.freed >= 0;
+	int half = (int)((e->memory.filled - 1) % EVENT_MEMORY_HALVES);
+	json_t *line = json_pack("{s:i, s:o}", "rows", (int)e->rows, "codes", e->fresh);
 
+	if (shared && line)
+		json_object_set_new(line, "half", json_integer(half));
 	e->fresh = json_array();
-	if (err || !e->fresh)
+	if (put_line(e, line) || !e->fresh)
 		return sink_file_no_memory(&e->file.sink);
-	put_columns(e);
-	e->rows = 0;
-	e->latest = NO_ROW;
+	if (!shared)
+		put_columns(e);
+	else
+		out_flush(&e->file.out);
 	return sink_file_status(&e->file.sink);
+}
+
+static int next_block(struct event_columns *e)
+{
+	return put_block(e) ?: begin_block(e);
 }
 
 static json_t *describe(const struct code *code, const char *name)
@@ -198,7 +237,7 @@ static inline uint32_t add_row(struct event_columns *e, uint64_t time, int32_t p
 static int columns_sample(struct sink *sink, const struct sample *s)
 {
 	struct event_columns *e = (struct event_columns *)sink;
-	int err = e->rows == BLOCK ? put_block(e) : 0;
+	int err = e->rows == e->memory.rows ? next_block(e) : 0;
 	uint32_t row;
 
 	if (err || s->op == SAMPLE_RESTART) /* which is not an event of the program */
@@ -218,7 +257,7 @@ static uint32_t add_leave(struct event_columns *e, const struct activation *a, u
 	int32_t code = number(e, a->code, NULL);
 	uint32_t row;
 
-	if (code < 0 || (e->rows == BLOCK && put_block(e)))
+	if (code < 0 || (e->rows == e->memory.rows && next_block(e)))
 		return NO_ROW;
 	row = add_row(e, end_ns, a->pid, a->tid, EVENT_LEAVE);
 	set32(e, CODE, row, true, code);
@@ -274,10 +313,7 @@ static void columns_free(struct sink *sink)
 {
 	struct event_columns *e = (struct event_columns *)sink;
 
-	for (unsigned c = 0; c < COLUMNS; c++) {
-		free(e->cells[c]);
-		free(e->valid[c]);
-	}
+	event_memory_free(&e->memory);
 	map_free(&e->numbers);
 	json_decref(e->fresh);
 	sink_file_free(sink);
@@ -302,22 +338,18 @@ static int put_header(struct event_columns *e)
 	for (unsigned c = 0; c < COLUMNS; c++)
 		json_array_append_new(columns,
 				      json_pack("[s, i, b]", types[c].name, types[c].width, types[c].nullable));
-	return put_line(e, json_pack("{s:i, s:i, s:o, s:o}", "ocular_event_columns", 1, "block", BLOCK, "columns",
-				     columns, "events", event_names()));
+	return put_line(e, json_pack("{s:i, s:i, s:o, s:o}", "ocular_event_columns", 1, "block", (int)e->memory.rows,
+				     "columns", columns, "events", event_names()));
 }
 
-/* 0 or -ENOMEM. */
-static int make_columns(struct event_columns *e)
+/* 0 or a negative errno. */
+static int make_columns(struct event_columns *e, const char *shared)
 {
-	e->latest = NO_ROW;
+	int err;
+
 	e->fresh = json_array();
-	for (unsigned c = 0; c < COLUMNS; c++) {
-		e->cells[c] = malloc((size_t)BLOCK * types[c].width);
-		e->valid[c] = types[c].nullable ? calloc(BLOCK / 64, sizeof(uint64_t)) : NULL;
-		if (!e->cells[c] || (types[c].nullable && !e->valid[c]))
-			return -ENOMEM;
-	}
-	return e->fresh ? put_header(e) : -ENOMEM;
+	err = e->fresh ? event_memory_open(&e->memory, BLOCK, size_of(EVENT_MEMORY_ROWS), shared) : -ENOMEM;
+	return err ?: put_header(e) ?: begin_block(e);
 }
 
 int sink_event_columns_open(struct sink **out, const struct sink_options *o, char *error)
@@ -327,9 +359,12 @@ int sink_event_columns_open(struct sink **out, const struct sink_options *o, cha
 	};
 	int err = sink_file_open(out, sizeof(struct event_columns), &ops, o, error);
 
-	if (err || !make_columns((struct event_columns *)*out))
+	if (err)
 		return err;
+	err = make_columns((struct event_columns *)*out, o->event_memory);
+	if (!err)
+		return 0;
 	columns_free(*out);
-	snprintf(error, SINK_ERROR, "no memory for %s", o->path);
-	return -ENOMEM;
+	snprintf(error, SINK_ERROR, "no memory for %s: %s", o->path, strerror(-err));
+	return err;
 }

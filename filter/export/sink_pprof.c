@@ -71,12 +71,14 @@ enum {
 	TEXT_THREAD,
 	TEXT_COROUTINE,
 	TEXT_REQUEST,
+	TEXT_TASK,
 	TEXTS
 };
 static const char *const texts[TEXTS] = {
 	[TEXT_NONE] = "",     [TEXT_NS] = "nanoseconds", [TEXT_COUNT] = "count",	 [TEXT_CALLS] = "calls",
 	[TEXT_WALL] = "wall", [TEXT_CPU] = "cpu",	 [TEXT_WAITING] = "waiting",	 [TEXT_PID] = "pid",
 	[TEXT_TID] = "tid",   [TEXT_THREAD] = "thread",	 [TEXT_COROUTINE] = "coroutine", [TEXT_REQUEST] = "request",
+	[TEXT_TASK] = "task",
 };
 
 static const int types[COSTS][2] = {
@@ -91,13 +93,15 @@ struct pprof {
 	const struct call_root *root;
 	uint64_t thread; /* text of the root */
 	uint64_t ntexts;
-	struct map functions;			 /* struct code -> number, 1 at least */
-	struct map coroutines;			 /* struct code -> text */
-	uint64_t coroutine;			 /* text of the path's outermost one, */
-	uint32_t coroutine_depth;		 /* and its depth; 0: it has none */
-	uint64_t requests[CALL_GROUPS_MOST + 1]; /* group -> text; 0: not put yet */
-	uint32_t group;				 /* in which the current path is */
-	uint64_t nfunctions, deeper;		 /* the number of "..."; 0: there is none */
+	struct map functions;	  /* struct code -> number, 1 at least */
+	struct map coroutines;	  /* struct code -> text */
+	uint64_t coroutine;	  /* text of the path's outermost one, */
+	uint32_t coroutine_depth; /* and its depth; 0: it has none */
+	struct group_texts {
+		uint64_t request, task;
+	} groups[2 * CALL_GROUPS_MOST + 1]; /* 0: none, or not put yet */
+	uint32_t group;			    /* in which the current path is */
+	uint64_t nfunctions, deeper;	    /* the number of "..."; 0: there is none */
 	uint32_t depth;
 	int values;
 	uint64_t below[COSTS]; /* in the current subtree below DEPTH frames */
@@ -202,7 +206,7 @@ static char *put_label(char *to, int key, unsigned field, uint64_t value)
 /* Its innermost function comes first. */
 static void put_sample(struct pprof *w, uint32_t depth, const uint64_t values[COSTS])
 {
-	char *to = out_reserve(&w->sink->file.out, (depth + COSTS) * (size_t)(2 * PROTO_VARINT) + 6 * ROOM), *body,
+	char *to = out_reserve(&w->sink->file.out, (depth + COSTS) * (size_t)(2 * PROTO_VARINT) + 7 * ROOM), *body,
 	     *list;
 
 	if (!to)
@@ -221,8 +225,10 @@ static void put_sample(struct pprof *w, uint32_t depth, const uint64_t values[CO
 	to = put_label(to, TEXT_TID, LABEL_NUMBER, w->root->tstate.tid);
 	if (w->coroutine_depth)
 		to = put_label(to, TEXT_COROUTINE, LABEL_TEXT, w->coroutine);
-	if (w->group)
-		to = put_label(to, TEXT_REQUEST, LABEL_TEXT, w->requests[w->group]);
+	if (w->groups[w->group].request)
+		to = put_label(to, TEXT_REQUEST, LABEL_TEXT, w->groups[w->group].request);
+	if (w->groups[w->group].task)
+		to = put_label(to, TEXT_TASK, LABEL_TEXT, w->groups[w->group].task);
 	out_commit(&w->sink->file.out, proto_close(body, to));
 }
 
@@ -250,15 +256,26 @@ static void put_deeper(struct pprof *w)
 	memset(w->below, 0, sizeof(w->below));
 }
 
-/* A request is a label, by its name, of what was called in it. */
-static void go_to_group(struct pprof *w, uint32_t group)
+/* 0: it has none. */
+static uint64_t put_called(struct pprof *w, const struct called *c)
 {
 	char text[CALLED_TEXT];
+	const char *name = called_text(c, text);
+
+	return *name ? put_plain(w, name) : 0;
+}
+
+/* Task and request are labels, by their names, of what was called in them. */
+static void go_to_group(struct pprof *w, uint32_t group)
+{
+	const struct call_group *g = group ? &w->sink->groups.all[group - 1] : NULL;
+	struct group_texts *texts_of = &w->groups[group];
 
 	put_deeper(w);
 	w->group = group;
-	if (group && !w->requests[group])
-		w->requests[group] = put_plain(w, called_text(&w->sink->groups.all[group - 1].called, text));
+	if (!g || texts_of->request || texts_of->task)
+		return;
+	*texts_of = (struct group_texts){ put_called(w, &g->request), put_called(w, &g->task) };
 }
 
 static int enter(void *to, uint32_t node)
@@ -353,15 +370,15 @@ static void put_times(struct pprof *w, const struct profile *p)
 }
 
 /* Where there are more names than CALL_GROUPS_MOST. */
-static void put_comment(struct pprof *w)
+static void put_comment(struct pprof *w, const char *further, uint64_t calls)
 {
 	char text[128], *to;
 	uint64_t number;
 
-	if (!w->sink->groups.others)
+	if (!calls)
 		return;
-	snprintf(text, sizeof(text), "calls and resumptions in further requests, without a label: %llu",
-		 (unsigned long long)w->sink->groups.others);
+	snprintf(text, sizeof(text), "calls and resumptions in further %s, without a label: %llu", further,
+		 (unsigned long long)calls);
 	number = put_text(w, text);
 	to = out_reserve(&w->sink->file.out, ROOM);
 	if (to)
@@ -385,7 +402,8 @@ static int write_pprof(struct sink_calls *s, const struct profile *p)
 	}
 	if (!err) {
 		put_times(w, p);
-		put_comment(w);
+		put_comment(w, "requests", s->groups.others);
+		put_comment(w, "tasks", s->groups.other_tasks);
 	}
 	free(roots);
 	if (w) {
@@ -402,7 +420,7 @@ int sink_pprof_open(struct sink **out, const struct sink_options *o, char *error
 	int err = sink_calls_open(out, o, error, write_pprof);
 
 	if (!err)
-		((struct sink_calls *)*out)->groups.by = CALLS_BY_REQUEST;
+		((struct sink_calls *)*out)->groups.by = CALLS_BY_NAMES;
 	if (!err && out_frames(&((struct sink_calls *)*out)->file.out, NULL)) {
 		(*out)->ops->free(*out);
 		snprintf(error, SINK_ERROR, "no memory for %s", o->path);

@@ -120,6 +120,7 @@ int stack_back(struct stack *s, uint64_t ns, uint64_t cycles, uint64_t away_ns, 
 			f->a.code->function->suspended_ns += away_ns;
 		resume_frame(f, s, ns, cycles);
 		f->a.request = NULL;
+		f->a.task = NULL;
 		err = SUBSCRIBERS_CALL(to, enter, &f->a) ?: resume_spans(f, to);
 	}
 	return err;

@@ -50,6 +50,8 @@ struct activation {
 	uint8_t op;
 	/* It was open where it began, if a sink is told of that; valid then (requests.h). NULL: none that is known. */
 	const struct request *request;
+	/* Likewise: the task that the thread worked for, a step of it (steps.h). */
+	const struct step *task;
 	struct object *object; /* of generator code: which one (objects.h); NULL: not known */
 	uint64_t start_ns, start_cycles;
 	uint64_t callee_ns, callee_cycles; /* spent in callees; complete at leave */
@@ -197,6 +199,7 @@ struct sink_options {
 	const struct opcodes_view *opcodes; /* console, summary: also tables for functions and loops */
 	bool for_diff;			    /* summary: also what only ocular diff --html needs, */
 	bool for_fleet;			    /* and ocular fleet */
+	const char *event_memory;	    /* event_columns: shared with their reader, or NULL. Outlives the sink */
 	unsigned events_by_code;	    /* console: how many rows of events by code object */
 	bool whole;			    /* no time window cuts off the beginning */
 	bool zoomed;			    /* there is a time window */

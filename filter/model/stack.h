@@ -85,6 +85,7 @@ static inline void stack_begin(struct frame *f, const struct stack *s, const str
 	f->a.code = sample->code;
 	f->a.op = sample->op;
 	f->a.request = NULL;
+	f->a.task = NULL;
 	f->a.object = NULL;
 	f->a.start_ns = sample->time;
 	f->a.start_cycles = sample->cycles;

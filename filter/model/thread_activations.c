@@ -176,7 +176,7 @@ int thread_enter(struct thread *t, struct stack *st, const struct sample *s, boo
 	} else {
 		fn->resumes++;
 	}
-	note_request(t, &f->a, to);
+	note_subjects(t, &f->a, to);
 	err = err ?: SUBSCRIBERS_CALL(to, enter, &f->a);
 	return err || !f->spans ? err : thread_enter_spans(t, st, s, to);
 }

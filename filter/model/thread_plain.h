@@ -76,11 +76,13 @@ static inline __attribute__((always_inline)) int thread_leave_plain(struct threa
 	return err ?: take_off(t, s, ns, cycles, LEAVE_RETURN, to);
 }
 
-/* For sinks that tell requests apart. */
-static inline void note_request(const struct thread *t, struct activation *a, const struct subscribers *to)
+/* For sinks that tell requests and tasks apart. */
+static inline void note_subjects(const struct thread *t, struct activation *a, const struct subscribers *to)
 {
 	if (to->first.enter && to->profile->requests.begun)
 		a->request = subject_request(t, to->profile);
+	if (to->first.enter && to->profile->tasks.told)
+		a->task = subject_task(t, to->profile);
 }
 
 /* A call of what has been called before on this stack, in which nothing else than calls begins. */
@@ -116,6 +118,6 @@ static inline __attribute__((always_inline)) int thread_enter_plain(struct threa
 		return THREAD_SLOW;
 	f = stack_put(st, fn->activity, &s);
 	count_call(t, fn, f);
-	note_request(t, &f->a, to);
+	note_subjects(t, &f->a, to);
 	return SUBSCRIBERS_CALL(to, enter, &f->a);
 }

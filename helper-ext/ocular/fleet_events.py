@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The table `events` of a fleet store: what `ocular report --event-columns` writes, as Parquet (docs/fleet.md, docs/exports.md).
 
-Numbers go from the one to the other as they are: blocks are read into the columns of a row group, which pyarrow writes without
-looking at single rows in Python.
+Numbers are in memory that both share: a row group of columns, which pyarrow writes without looking at single rows in Python, while
+the other one is being filled. What was written to a file is read into such memory.
 """
 
 import contextlib
-import fcntl
 import importlib
 import json
+import mmap
 import os
 import subprocess
 import sys
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
 VERSION = 1  # of the columns
-BLOCKS = 8  # of a row group
-LEVEL = 1  # of zstd: events are many, and what is sorted by time is small already
+GROUP = 1 << 18  # rows of a row group: of two that many bytes are in the processor's cache
+COMPRESSION = "lz4"  # Events are many, and what is sorted by time is small already: zstd's first level makes a sixth less of it, in a sixth more time.
+BATCH = 1 << 14  # rows that go through the writer's steps at a time
 NO_ARROW = 'events in a fleet store need pyarrow, which %s does not have: pip install "ocular-trace[fleet-events]"' % (sys.executable or "Python")
-DELTAS = ("time_ns", "duration_ns", "self_ns")  # Not of a few values each, as the other columns.
+ENCODED = {**dict.fromkeys(("time_ns", "duration_ns", "self_ns"), "DELTA_BINARY_PACKED"),  # Not of a few values each, as the other columns.
+           **dict.fromkeys(("pid", "tid"), "PLAIN")}  # Nearly always the one of the row before: nothing to look up, and nothing left of it.
 
 
 def arrow() -> "tuple[Any, Any]":
@@ -42,12 +44,13 @@ class Damaged(Exception):
 
 
 class Column:
-    """The elements of one column in a row group; `valid`: a bit for each, or None."""
+    """The elements of one column in a row group; `valid`: a bit for each, or None. Both are the first bytes of `memory` that are not taken yet."""
 
-    def __init__(self, name: str, width: int, nullable: bool, rows: int) -> None:
+    def __init__(self, name: str, width: int, nullable: bool, rows: int, memory: memoryview) -> None:
         self.name, self.width = name, width
-        self.cells = memoryview(bytearray(rows * width))
-        self.valid = memoryview(bytearray(rows // 8)) if nullable else None
+        self.size = rows * width + (rows // 8 if nullable else 0)
+        self.valid = memory[:rows // 8] if nullable else None
+        self.cells = memory[self.size - rows * width:self.size]
 
     def known(self, rows: int) -> bool:
         """Is any of them not null?"""
@@ -59,17 +62,57 @@ class Column:
         return [*found, self.cells[at * self.width:(at + rows) * self.width]]
 
 
-class Columns:
-    """What was written, block after block. `rows` of them are there, until the next row group."""
+def _laid(columns: "list[tuple[str, int, bool]]", rows: int, memory: memoryview) -> "dict[str, Column]":
+    """One after the other."""
+    found, at = {}, 0
+    for name, width, nullable in columns:
+        found[name] = Column(name, width, nullable, rows, memory[at:])
+        at += found[name].size
+    return found
 
-    def __init__(self, file: "BinaryIO") -> None:
-        self.file = file
+
+class Shared:
+    """Memory that who writes the columns fills, half by half, and where it is told that one may be filled again."""
+
+    def __init__(self, rows: int = GROUP) -> None:
+        self.rows = rows
+        self.memory = os.memfd_create("ocular-events", os.MFD_CLOEXEC)
+        self.free, self.freed = os.pipe()
+
+    def option(self) -> str:
+        """What --event-memory is given."""
+        return "%d,%d,%d" % (self.memory, self.free, self.rows)
+
+    def halves(self) -> "list[memoryview]":
+        """It has its size since the first line was written."""
+        whole = memoryview(mmap.mmap(self.memory, 0))
+        return [whole[:len(whole) // 2], whole[len(whole) // 2:]]
+
+    def release(self) -> None:
+        """The half that came last, but for one, is not needed any more."""
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and needs no more
+            os.write(self.freed, b"\0")
+
+    def close(self) -> None:
+        """Whoever waits for a half does so no longer."""
+        for number in (self.memory, self.free, self.freed):
+            os.close(number)
+
+
+class Columns:
+    """What was written, row group after row group. `rows` of them are there, until the next one."""
+
+    def __init__(self, file: "BinaryIO", shared: "Shared | None" = None) -> None:
+        self.file, self.shared = file, shared
         head = self._line()
         if head.get("ocular_event_columns") != VERSION:
             raise Damaged
         self.block = int(head["block"])
         self.events: list[str] = head["events"]
-        self.columns = {name: Column(name, width, nullable, BLOCKS * self.block) for name, width, nullable in head["columns"]}
+        self.room = self.block if shared else max(GROUP // self.block, 1) * self.block
+        size = self.room * sum(8 * width + nullable for _, width, nullable in head["columns"]) // 8
+        self.halves = [_laid(head["columns"], self.room, half) for half in (shared.halves() if shared else [memoryview(bytearray(size))])]
+        self.columns = self.halves[0]
         self.codes: list[tuple[str | None, str, int | None]] = []
         self.rows = 0
         self.ended = False
@@ -93,8 +136,10 @@ class Columns:
 
     def group(self) -> bool:
         """Reads the next row group; False: there is none."""
+        if self.shared and self.rows:
+            self.shared.release()
         self.rows = 0
-        while not self.ended and self.rows < BLOCKS * self.block:
+        while not self.ended and self.rows < self.room:
             self._block(self._line())
         return bool(self.rows)
 
@@ -103,7 +148,9 @@ class Columns:
         rows = int(line["rows"])
         self.ended = not rows
         self.codes += map(tuple, line.get("codes", ()))
-        for column in self.columns.values() if rows else ():
+        if rows:
+            self.columns = self.halves[line.get("half", 0)]
+        for column in self.columns.values() if rows and not self.shared else ():
             for place in column.places(self.rows, rows):
                 self._fill(place)
         self.rows += rows
@@ -125,7 +172,7 @@ class Dictionary:
         pa, _ = arrow()
         if len(self.of) != len(self.numbers):
             indices = pa.array(self.of, pa.int32()).take(indices)
-        return pa.DictionaryArray.from_arrays(indices, pa.array(self.numbers, pa.string()))
+        return pa.DictionaryArray.from_arrays(indices, pa.array(self.numbers, pa.string()), safe=False)  # they are of objects that were told
 
 
 class Rows:
@@ -152,7 +199,7 @@ class Rows:
             return pa.DictionaryArray.from_arrays(pa.Array.from_buffers(
                 pa.int8(), self.columns.rows, [None, pa.py_buffer(bytes(self.columns.rows))]), pa.array([self.recording]))
         if name == "event":
-            return pa.DictionaryArray.from_arrays(self._numbers(name), pa.array(self.events))
+            return pa.DictionaryArray.from_arrays(self._numbers(name), pa.array(self.events), safe=False)
         if name == "key":
             return self.keys.array(self._numbers("code"))
         return self.whats.array(self._numbers(name)) if name == "what" else self._numbers(name)
@@ -171,16 +218,16 @@ class Rows:
         return pa.schema([pa.field(name, column.type, name in nullable) for name, column in group.items()])
 
 
-def write(file: "BinaryIO", path: str, names: tables.Names, recording: str) -> None:
+def write(columns: Columns, path: str, names: tables.Names, recording: str) -> None:
     """As a Parquet file. Raises Damaged if the columns end too early."""
     pa, parquet = arrow()
-    rows = Rows(Columns(file), names, recording)
+    rows = Rows(columns, names, recording)
     there = rows.columns.group()  # a recording without events has a table without rows
     group = rows.group()
     schema = rows.schema(group)
-    few = [name for name in group if name not in DELTAS]
-    with parquet.ParquetWriter(path, schema, compression="zstd", compression_level=LEVEL, use_dictionary=few, write_statistics=["time_ns"],
-                               column_encoding=dict.fromkeys(DELTAS, "DELTA_BINARY_PACKED"), store_schema=False) as writer:
+    few = [name for name in group if name not in ENCODED]
+    with parquet.ParquetWriter(path, schema, compression=COMPRESSION, use_dictionary=few, write_statistics=["time_ns"], column_encoding=ENCODED,
+                               write_batch_size=BATCH, store_schema=False) as writer:
         while there:
             writer.write_table(pa.table(list(group.values()), schema=schema), row_group_size=rows.columns.rows)
             there = rows.columns.group()
@@ -190,26 +237,28 @@ def write(file: "BinaryIO", path: str, names: tables.Names, recording: str) -> N
 def from_recording(recording: str, path: str, names: tables.Names, name: str) -> None:
     """Reads the recording, and writes what is in it. Refused with the reason of whoever could not read it."""
     ours, theirs = os.pipe()
-    with contextlib.suppress(OSError):  # beyond what this user may have; it only saves switches between the two
-        fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, 1 << 20)
-    with tempfile.TemporaryFile() as said, open(ours, "rb", buffering=1 << 16) as file:
-        command = [tools.front_end(), "report", "--quiet", "--event-columns", "/dev/fd/%d" % theirs, recording]
+    shared = Shared()
+    with tempfile.TemporaryFile() as said, open(ours, "rb") as file:
+        command = [tools.front_end(), "report", "--quiet", "--event-columns", "/dev/fd/%d" % theirs,
+                   "--event-memory", shared.option(), recording]
         try:
-            running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, pass_fds=[theirs])
+            running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                                       pass_fds=[theirs, shared.memory, shared.free])
         finally:
             os.close(theirs)
-        whole = _written(file, path, names, name)
+        whole = _written(file, shared, path, names, name)
         file.close()  # so that it does not wait for a reader
+        shared.close()
         if running.wait() or not whole:
             said.seek(0)
             raise Refused("the events of '%s' were not added: %s" % (recording, tools.reason(said.read(), running.returncode)))
 
 
-def _written(file: "BinaryIO", path: str, names: tables.Names, name: str) -> bool:
+def _written(file: "BinaryIO", shared: Shared, path: str, names: tables.Names, name: str) -> bool:
     """False: not all of it came."""
     pa, _ = arrow()
     try:
-        write(file, path, names, name)
+        write(Columns(file, shared), path, names, name)
     except Damaged:
         return False
     except pa.ArrowException as e:

@@ -300,11 +300,11 @@ def pprof(path):
     return found, [texts[message(kind)[1][0]] for kind in profile[1]]
 
 
-def check_pprof(python, mode, folder):
+def check_pprof(python, mode, folder, source=THREADS):
     """Calls and times of each function are the summary's, and go tool pprof says the same of all together."""
     program, data, out = (os.path.join(folder, name) for name in ("program.py", "data", "out"))
     with open(program, "w", encoding="utf-8") as file:
-        file.write(THREADS)
+        file.write(source)
     recording.record(data, [python, program], recording.traced_environment(mode))
     recording.report(data, f"pprof={out}")
     summary = recording.summary(data)
@@ -315,9 +315,9 @@ def check_pprof(python, mode, folder):
         values = [row["calls"], row["self_ns"], row["self_cpu_ns"], row["self_waiting_ns"]]
         key = row["file"], row["qualname"], row["firstlineno"]
         wanted[key] = [a + b for a, b in zip(wanted.get(key, [0] * 4), values)]
-    deeper = found.pop(("", "...", 0))
-    deep, = (key for key in wanted if key[1] == "deep")
-    found[deep] = [a + b for a, b in zip(found[deep], deeper)]
+    deeper = found.pop(("", "...", 0), None)
+    for deep in [key for key in wanted if key[1] == "deep"]:
+        found[deep] = [a + b for a, b in zip(found[deep], deeper)]
     for key, values in wanted.items():
         if any(values[:2]) and found.get(key) != values:
             problems.append(f"{key}: {found.get(key)}, the summary has {values}")
@@ -423,8 +423,39 @@ IN_REQUESTS = {"step": {"GET /a": 5, "GET /b": 4, None: 1, "outer": 2, "inner": 
                "deep or below": {"deep": 1502, None: 1402}}
 
 
-def by_request(path):
-    """{function: {label request, or None: calls}}; of deep(), and what is too deep to be told apart, together."""
+TASKS = """
+import asyncio
+import ocular
+def step():
+    pass
+async def inner():
+    step()
+    await asyncio.sleep(0)
+    step()
+async def worker(times):
+    for _ in range(times):
+        step()
+        await asyncio.sleep(0)
+    await inner()
+async def served():
+    with ocular.request("GET /"):
+        step()
+        await asyncio.create_task(worker(2), name="part")
+async def main():
+    step()
+    await asyncio.gather(*(asyncio.create_task(worker(n), name="even" if n % 2 == 0 else "odd") for n in range(5)))
+    await asyncio.create_task(served(), name="served")
+    await asyncio.create_task(worker(1), name="even")
+step()
+asyncio.run(main())
+"""
+# Each worker(n): n and the two of inner(). asyncio.run() makes the first task.
+IN_TASKS = {"step": {None: 1, "Task-1": 1, "even": 6 + 6 + 3, "odd": 4 + 4, "served": 1, "part": 4}}
+IN_TASKS_REQUEST = {"step": {None: 25, "GET /": 5}}
+
+
+def by_label(path, key):
+    """{function: {label, or None: calls}}; of deep(), and what is too deep to be told apart, together."""
     with gzip.open(path) as file:
         profile = message(file.read())
     texts = [text.decode() for text in profile[6]]
@@ -433,23 +464,34 @@ def by_request(path):
     for sample in map(message, profile[2]):
         labels = {texts[label[1][0]]: label for label in map(message, sample[3])}
         name = names[next(varints(sample[1][0]))]
-        found["deep or below" if name in ("deep", "...") else name][texts[labels["request"][2][0]] if "request" in labels else None] += next(
-            varints(sample[2][0]))
+        found["deep or below" if name in ("deep", "...") else name][texts[labels[key][2][0]] if key in labels else None] += next(varints(sample[2][0]))
     return found
+
+
+def check_labels(python, mode, folder, source, labels):
+    """The calls of functions are by label as they are to be, and those of all functions, whatever their labels, add up to the summary's."""
+    program, data, out = (os.path.join(folder, name) for name in ("program.py", "data", "out"))
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(source)
+    recording.record(data, [python, program], recording.traced_environment(mode))
+    recording.report(data, f"pprof={out}")
+    problems, calls = [], sum(row["calls"] for row in recording.summary(data)["functions"])
+    for key, functions in labels.items():
+        found = by_label(out, key)
+        problems += [f"{key}, {name}: {found[name]}, not {wanted}" for name, wanted in functions.items() if found[name] != wanted]
+        told = sum(sum(each.values()) for each in found.values())
+        problems += [] if told >= calls else [f"{told} calls, the summary has {calls}"]
+    return problems
 
 
 def check_requests(python, mode, folder):
     """What was called in a request has its name, the innermost one's; whatever else ran in the same functions has none."""
-    program, data, out = (os.path.join(folder, name) for name in ("program.py", "data", "out"))
-    with open(program, "w", encoding="utf-8") as file:
-        file.write(REQUESTS)
-    recording.record(data, [python, program], recording.traced_environment(mode))
-    recording.report(data, f"pprof={out}")
-    found = by_request(out)
-    problems = [f"{name}: {found[name]}, not {wanted}" for name, wanted in IN_REQUESTS.items() if found[name] != wanted]
-    calls = sum(row["calls"] for row in recording.summary(data)["functions"])
-    told = sum(sum(each.values()) for each in found.values())
-    return problems + ([] if told >= calls else [f"{told} calls, the summary has {calls}"])
+    return check_labels(python, mode, folder, REQUESTS, {"request": IN_REQUESTS})
+
+
+def check_tasks(python, mode, folder):
+    """What was called in a task has its name; and that of its request as well."""
+    return check_labels(python, mode, folder, TASKS, {"task": IN_TASKS, "request": IN_TASKS_REQUEST}) + check_pprof(python, mode, folder, TASKS)
 
 
 def check_costs(python, mode, folder, kind, costs):
@@ -520,7 +562,7 @@ def main():
                 if options.only in case:
                     with recording.scratch() as folder:
                         plan.case(case, check_callgrind, python, mode, folder)
-                for kind, check in (("pprof", check_pprof), ("pprof, coroutines", check_coroutines), ("pprof, requests", check_requests),
+                for kind, check in (("pprof", check_pprof), ("pprof, coroutines", check_coroutines), ("pprof, requests", check_requests), ("pprof, tasks", check_tasks),
                                     ("firefox", check_firefox), ("otlp", check_otlp)):
                     case = f"{recording.version(python)} {kind}, {mode}"
                     if options.only in case:

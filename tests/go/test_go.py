@@ -263,6 +263,31 @@ def check_pprof(python, pprof, folder):
     return problems
 
 
+TASKS = """
+import asyncio
+def leaf(n):
+    return n * n
+async def worker(n):
+    for i in range(n):
+        leaf(i)
+        await asyncio.sleep(0)
+async def main():
+    leaf(1)
+    await asyncio.gather(*(asyncio.create_task(worker(n), name=f"worker {n}") for n in (3, 4)))
+asyncio.run(main())
+"""
+
+
+def check_tasks(python, pprof, folder):
+    """-tagroot=task: each task is a root of its own, and has what was called in it."""
+    record(python, folder, TASKS)
+    ocular(folder, "report", "-q", "--pprof", "out.pb.gz", "data")
+    done = recording.run([pprof, "-sample_index=calls", "-tagroot=task", "-focus=^leaf$", "-traces", "out.pb.gz"], cwd=folder)
+    stacks = re.findall(r"^ +(\d+) +leaf\n((?: {5,}\S.*\n)+)", done.stdout, re.MULTILINE)
+    found = {stack.splitlines()[-1].strip(): int(calls) for calls, stack in stacks}
+    return [] if found == {"Task-1": 1, "worker 3": 3, "worker 4": 4} else [f"{found}: {done.stdout[:3000]}{done.stderr}"]
+
+
 def modules():
     """What the collector is made of, as go get takes it."""
     return [prefix + name + "@" + version for prefix, (version, names) in COLLECTOR.items() for name in names.split()]
@@ -273,7 +298,8 @@ def main():
     recording.need_built()
     python = recording.pythons(options)[-1]
     cases = (("a collector of OpenTelemetry's has the summary's sums", check_collector, ("collector", "collector.go", *modules())),
-             ("google/pprof's top, peek, list and graph", check_pprof, ("pprof", None, PPROF)))
+             ("google/pprof's top, peek, list and graph", check_pprof, ("pprof", None, PPROF)),
+             ("google/pprof takes a profile apart by task", check_tasks, ("pprof", None, PPROF)))
     with Plan() as plan:
         for name, check, program in cases:
             if not shutil.which("go"):

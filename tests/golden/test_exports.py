@@ -294,25 +294,76 @@ def check_links(folder):
     return problems
 
 
-def check_labels(folder):
-    """Calls of leaf() by the name of the request they were in. Of names beyond the bound they are told, and have none."""
-    events, out, limit = os.path.join(folder, "names.txt"), os.path.join(folder, "pprof"), 4096
-    write_spans(events, spans=limit)  # with the name of the first two one more than there are labels
-    done = recording.run([FEED, f"codes={os.path.join(HERE, 'telemetry')}", f"pprof={out}", events])
+def labelled(folder, events, codes, *keys):
+    """Calls of leaf() by those labels, None where there is none; and the comments."""
+    out = os.path.join(folder, "pprof")
+    done = recording.run([FEED, f"codes={os.path.join(HERE, codes)}", f"pprof={out}", events])
     assert not done.returncode, done.stderr
     with gzip.open(out) as file:
         profile = message(file.read())
     texts = [text.decode() for text in profile[6]]
-    calls, key = collections.Counter(), texts.index("request")
+    functions = {row[1][0]: texts[row[2][0]] for row in map(message, profile[5])}
+    calls = collections.Counter()
     for sample in map(message, profile[2]):
-        names = [texts[label[2][0]] for label in map(message, sample[3]) if label[1][0] == key]
-        calls[names[0] if names else None] += next(varints(sample[2][0]))
+        if functions[next(varints(sample[1][0]))] == "leaf":
+            labels = {texts[label[1][0]]: texts[label[2][0]] for label in map(message, sample[3]) if 2 in label}
+            calls[tuple(labels.get(key) for key in keys)] += next(varints(sample[2][0]))
+    return calls, [texts[n] for n in profile.get(13, ())]
+
+
+def check_task_labels(folder):
+    """Each task's calls have its name. Those of tasks beyond the bound are told, and have the request's name only."""
+    events, limit, more = os.path.join(folder, "tasks.txt"), 4096, 3
+    write_tasks(events, limit + more)
+    calls, said = labelled(folder, events, "tasks", "task", "request")
+    wanted = {(f"Task-{n}", "GET /users"): 1 for n in range(1, limit + 1)}
+    problems = [] if calls == {**wanted, (None, "GET /users"): more} else [f"{len(calls)} labels: {str(calls)[:300]}"]
+    told = [f"calls and resumptions in further tasks, without a label: {2 * more}"]  # handler() and leaf()
+    return problems + ([] if said == told else [f"{said}"])
+
+
+def check_labels(folder):
+    """Calls of leaf() by the name of the request they were in. Of names beyond the bound they are told, and have none."""
+    events, limit = os.path.join(folder, "names.txt"), 4096
+    write_spans(events, spans=limit)  # with the name of the first two one more than there are labels
+    found, said = labelled(folder, events, "telemetry", "request")
+    calls = collections.Counter({name: n for (name,), n in found.items()})
     tasks = {name: n for name, n in calls.items() if name and name.startswith("Task-")}
     others = {name: n for name, n in calls.items() if name not in tasks}
-    said = [texts[n] for n in profile[13]]
     problems = [] if len(tasks) == limit - 1 and set(tasks.values()) == {1} else [f"{len(tasks)} names of tasks"]
-    problems += [] if sorted(others.values()) == [3, 4] and others[None] == 4 else [f"calls: {others}"]
+    problems += [] if sorted(others.values()) == [3, 3] else [f"calls: {others}"]
     return problems + ([] if said == ["calls and resumptions in further requests, without a label: 1"] else [f"{said}"])
+
+
+MADE, STEP, RUNS = 2 << 43, 4 << 43, 15 << 43  # a task, by its coroutine's address / 16; a step of it; which coroutine is resumed
+
+
+def write_tasks(path, tasks):
+    """Tasks that each call leaf() once, all made in one request."""
+    lines = ["# ocular events 1"]
+
+    def add(event, name="", payload="", task=""):
+        place = ("/src/app.py", name, "5", "0", "", "", str(task)) if event.startswith("PY_") else ("", "", "", "13", str(payload))
+        lines.append("\t".join((str(1000 + len(lines)), "10", "10", event, *place)))
+
+    add("PY_START", "main")
+    for payload in (NAME | 6, BEGUN | 1 << 20):
+        add("EXTENSION", payload=payload)
+    for n in range(1, tasks + 1):
+        for payload in (NAME | TASK_NUMBER | n, MADE | n):
+            add("EXTENSION", payload=payload)
+    for n in range(1, tasks + 1):
+        add("PY_START", "run")
+        for payload in (STEP | n, RUNS | n):
+            add("EXTENSION", payload=payload)
+        add("PY_START", "handler", task=n)
+        add("PY_START", "leaf")
+        add("PY_RETURN", "leaf")
+        add("PY_RETURN", "handler", task=n)
+        add("PY_RETURN", "run")
+    add("PY_RETURN", "main")
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write("\n".join(lines) + "\n")
 
 
 def main():
@@ -325,6 +376,7 @@ def main():
             plan.case(os.path.basename(case), check, folder, events, codes, more)
         plan.case("links to OpenTelemetry's spans", check_links, folder)
         plan.case("labels of requests", check_labels, folder)
+        plan.case("labels of tasks", check_task_labels, folder)
         plan.case("sections of a log at the end of the buffer", check_longest, folder)
         large = os.path.join(folder, "large.txt")
         write_large(large)

@@ -29,19 +29,40 @@ def arguments(here):
         return []
 
 
-def feed(folder, case):
-    """All that it writes: events text, columns, summary."""
+def command(case, made):
+    """To write that of a golden case."""
     here = os.path.join(GOLDEN, case)
     words = [word for word in ["codes=" + here] if glob.glob(os.path.join(glob.escape(here), "codes-*.jsonl"))]
+    return [os.path.join(rec.BUILD, "bin", "ocular-feed"), *words, *("%s=%s" % each for each in made.items()), *arguments(here),
+            os.path.join(here, "events.txt")]
+
+
+def feed(folder, case):
+    """All that it writes: events text, columns, summary."""
     made = {name: os.path.join(folder, name) for name in ("events", "event_columns", "summary")}
-    subprocess.run([os.path.join(rec.BUILD, "bin", "ocular-feed"), *words, *("%s=%s" % each for each in made.items()), *arguments(here),
-                    os.path.join(here, "events.txt")], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    subprocess.run(command(case, made), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     return made
 
 
+def through_memory(case, size):
+    """The rows that come through shared memory, so many at a time; and how the writer ended."""
+    shared = fleet_events.Shared(size)
+    ours, theirs = os.pipe()
+    made = {"event_columns": "/dev/fd/%d" % theirs, "event_memory": shared.option()}
+    with subprocess.Popen(command(case, made), pass_fds=[theirs, shared.memory, shared.free], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as writer:
+        os.close(theirs)
+        with open(ours, "rb") as file:
+            yield from rows_of(fleet_events.Columns(file, shared))
+            shared.close()
+    equal(writer.returncode, 0)
+
+
 def rows(data):
-    """Each row as a dict, null as None; code and what as the code table has them."""
-    columns = fleet_events.Columns(io.BytesIO(data))
+    """Each row of a file as a dict, null as None; code and what as the code table has them."""
+    return rows_of(fleet_events.Columns(io.BytesIO(data)))
+
+
+def rows_of(columns):
     while columns.group():
         for n in range(columns.rows):
             row = {}
@@ -89,6 +110,31 @@ def test_rows():
                     equal((case, row["what"] or ""), (case, line[9] if len(line) > 9 else ""))
                 equal((case, "" if row["object"] is None else str(row["object"])), (case, line[10] if len(line) > 10 else ""))
             check_sums(case, found, made["summary"])
+
+
+def test_memory():
+    """The same rows through memory that both share, whatever its size: of one that is filled once, and again and again."""
+    for case in ("generators", "percentiles", "forms"):  # of 23, 121 and 186 events
+        with tempfile.TemporaryDirectory() as folder:
+            with open(feed(folder, case)["event_columns"], "rb") as file:
+                wanted = list(rows(file.read()))
+        for size in (64, 128, 1 << 16):
+            equal((case, list(through_memory(case, size))), (case, wanted))
+
+
+def test_reader_ends():
+    """Who writes says so, and does not wait for ever."""
+    shared = fleet_events.Shared(64)
+    ours, theirs = os.pipe()
+    case = max((each for each in os.listdir(GOLDEN) if os.path.exists(os.path.join(GOLDEN, each, "events.txt"))),
+               key=lambda each: os.path.getsize(os.path.join(GOLDEN, each, "events.txt")))
+    made = {"event_columns": "/dev/fd/%d" % theirs, "event_memory": shared.option()}
+    with subprocess.Popen(command(case, made), pass_fds=[theirs, shared.memory, shared.free], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as writer:
+        os.close(theirs)
+        shared.close()
+        said = writer.communicate(timeout=60)[1]
+        os.close(ours)
+    assert writer.returncode not in (0, None) and said.count(b"\n") == 1, (case, writer.returncode, said)
 
 
 def sums(found):
