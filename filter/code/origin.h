@@ -5,7 +5,8 @@
  * Own is what the user wrote or ran: all code that lies neither in the standard library nor in site-packages, and of
  * those the packages that the command line started (`python -m black`, bin/pytest), with what was installed together
  * with them. The header of a code table names these packages and the standard library's folder (docs/marker.md); so do
- * the names of folders: site-packages, lib/python3.13.
+ * the names of folders: site-packages, lib/python3.13. Code that lies in no file (`<string>`) is of who made it, which
+ * its own line of the table says.
  */
 #pragma once
 

@@ -52,6 +52,7 @@ static int by_place(const void *left, const void *right)
 
 	order = order ?: compare(a->code->firstlineno, b->code->firstlineno);
 	order = order ?: strcmp(a->code->qualname, b->code->qualname);
+	order = order ?: compare(a->origin, b->origin); /* dataclasses' methods look alike */
 	order = order ?: compare(a->group ? a->group->number : 0, b->group ? b->group->number : 0);
 	return order ? order : a->loop ? compare(a->loop->head, b->loop->head) : 0;
 }
