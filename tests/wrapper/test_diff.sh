@@ -123,6 +123,10 @@ ok "by as many as there are more trips" about more.json 'd["totals"]["instructio
 	and (d["totals"]["instructions"]["b"] - d["totals"]["instructions"]["a"]) % 20000 == 0'
 
 # --- for people ---
+all_shown() {
+	"$ocular" diff --all "$@" >text && grep -q '^Functions timed too rarely to judge' text && ! grep -q -e '--all' text
+}
+ok "--all shows everything, of recordings too" all_shown fast slow
 module_named() { "$ocular" diff --all fast slow | grep -q '<module>, .*/app.py:[0-9]*$'; }
 ok "a module keeps its folder" module_named
 wide() { COLUMNS=200 "$ocular" diff --all fast slow | grep -q " work, $(pwd -P)/app.py:"; }
