@@ -53,7 +53,7 @@ static void write_wall(struct page *page)
 
 	if (profile_has_cpu(p))
 		write_bar(page->f, p->threads > 1 ? "Wall time, summed over threads" : "Wall time", pieces, 3);
-	if (report_preempted(p) >= PREEMPTED_NOISY)
+	if (report_preempted(p) >= NOISE_PREEMPTED)
 		fprintf(page->f,
 			"<p class=note id=noise>Preempted %.0f%% of the time it could run: wall times and means are "
 			"noisy. CPU times, medians and counts are less so.</p>\n",
