@@ -140,6 +140,11 @@ const char *origin_name(enum origin origin)
 	return names[origin].name;
 }
 
+const char *origin_in_folder(const struct code *code)
+{
+	return origin_is_library(code) ? NULL : inside(code->file, code->process->program.folder);
+}
+
 const char *origin_path(const struct code *code)
 {
 	const char *path = in_site(code->file);

@@ -39,6 +39,9 @@ bool origin_is_library_path(const char *path, const char *stdlib);
 const char *origin_key(enum origin origin);
 const char *origin_name(enum origin origin);
 
+/* The code's file from the program's current folder on; NULL: it is not in there, or is a library's. */
+const char *origin_in_folder(const struct code *code);
+
 /*
  * The end of the code's file name that people need: from the standard library's folder, site-packages or the program's
  * current folder on; of other files all.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "perfetto.h"
+#include "source_link.h"
 #include "base/text.h"
 
 static struct pftrace_name *make_name(struct pftrace_names *names, const void *of, char *name, char *category,
@@ -48,7 +49,7 @@ const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const 
 	made = make_name(names, code, name, category, true);
 	if (made)
 		made->line = code->firstlineno;
-	return made && has_source(code) && !(made->file = text_utf8(code->file)) ? NULL : made;
+	return made && has_source(code) && !(made->file = source_link(names->source_url, code)) ? NULL : made;
 }
 
 const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop)

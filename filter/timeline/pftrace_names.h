@@ -9,7 +9,7 @@
 struct pftrace_name {
 	uint64_t number;
 	char *name, *category; /* NULL: a fixed one */
-	char *file;	       /* of a function; NULL: there is none */
+	char *file;	       /* of a function, or its address on the web; NULL: there is none */
 	int64_t line;
 };
 
@@ -17,6 +17,7 @@ struct pftrace_name {
 struct pftrace_names {
 	struct map map;
 	uint64_t first;
+	const char *source_url; /* source_link.h; NULL: files have their names */
 };
 
 /* Named and numbered on first use. NULL: no memory. */
