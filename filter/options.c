@@ -13,6 +13,7 @@
 #include "report/sink_console.h"
 #include "export/sink_snapshots.h"
 #include "report/sink_live.h"
+#include "timeline/source_link.h"
 
 #define MAX_SIZE_LEAST 16384 /* bytes: room for the marks and names at the end */
 
@@ -22,6 +23,11 @@ static bool set_string(void *field, const char *value)
 {
 	*(const char **)field = value;
 	return *value;
+}
+
+static bool set_source_url(void *field, const char *value)
+{
+	return set_string(field, value) && source_link_is_valid(value);
 }
 
 /* Which of `names`, up to a NULL, value is. */
@@ -154,6 +160,10 @@ static const struct {
 	    "leave slices shorter than that out of it: 500ns, 10us, 2ms, 1s", FOR_USERS),
 	KEY(max_size, set_size, "N[K|M|G]",
 	    "its maximum size, e.g. 200M, at least 16K; the shortest slices are left out, and\nthe trace says how many",
+	    FOR_USERS),
+	KEY(source_url, set_source_url, "https://...{file}",
+	    "functions in a .pftrace link to their source there, if it is in the program's\n"
+	    "folder: https://example.com/shop/blob/v1.4/{file}#L{line}",
 	    FOR_USERS),
 	KEY(bridges, set_yes, "yes|no",
 	    "show which paths iterations took through loop bodies (modes precise and full):\nconsole, summary, PYPYLOG",
@@ -375,6 +385,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.callers = o->callers,
 		.min_ns = o->min_duration,
 		.max_size = o->max_size,
+		.source_url = o->source_url,
 	};
 	int err = path ? make(*end, &so, error) : 0;
 

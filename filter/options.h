@@ -44,6 +44,7 @@ struct options {
 	enum iterations iterations;
 	uint64_t min_duration; /* ns */
 	uint64_t max_size;     /* bytes; 0: any */
+	const char *source_url;
 	struct time_span time;
 	struct select select; /* what the report is of */
 	int status;	      /* descriptor for the closing line, -1: none */

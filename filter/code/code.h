@@ -55,6 +55,7 @@ struct code {
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
 	int32_t final_pid; /* the process whose line that is: the code's own, else the lowest of forks */
 	char *file;
+	char *owner; /* the file whose code it is, of code that lies in none (origin.h); NULL: `file`'s, or not known */
 	char *qualname;
 	char *name; /* co_name, if the table has it: code_name(); of a C function what cProfile writes */
 	int64_t firstlineno;

@@ -35,6 +35,7 @@ static void code_free(struct code *code)
 	if (code->release)
 		code->release(code);
 	free(code->file);
+	free(code->owner);
 	free(code->qualname);
 	free(code->name);
 	copies_clear(code);

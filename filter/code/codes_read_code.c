@@ -70,6 +70,7 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 	set_string(&code->file, line, "file");
 	set_string(&code->qualname, line, "qualname");
 	set_string(&code->name, line, "name");
+	set_string(&code->owner, line, "owner");
 	if (!code->file || !code->qualname) {
 		free(code->file);
 		free(code->qualname);

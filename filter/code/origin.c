@@ -83,17 +83,23 @@ static enum origin frozen(const char *name)
 	return !strncmp(name, "importlib.", 10) || !strncmp(name, "zipimport", 9) ? ORIGIN_IMPORTS : ORIGIN_STDLIB;
 }
 
+/* What is made by `exec` or `eval` is no body of a module, though it is called so. */
+static bool is_import(const struct code *code, const char *lib)
+{
+	return (!code->owner && !strcmp(code->qualname, "<module>")) || (lib && imports(lib));
+}
+
 enum origin origin_of(const struct codes *c, const struct code *code)
 {
-	const char *site, *lib;
+	const char *file = code->owner ? code->owner : code->file, *site, *lib;
 
-	if (!strncmp(code->file, "<frozen ", 8))
-		return frozen(code->file + 8);
-	site = in_site(code->file);
-	lib = site ? NULL : in_stdlib(code->process->program.stdlib, code->file);
+	if (!strncmp(file, "<frozen ", 8))
+		return frozen(file + 8);
+	site = in_site(file);
+	lib = site ? NULL : in_stdlib(code->process->program.stdlib, file);
 	if ((!site && !lib) || was_started(c, site ? site : lib))
 		return ORIGIN_OWN;
-	if (!strcmp(code->qualname, "<module>") || (lib && imports(lib)))
+	if (is_import(code, lib))
 		return ORIGIN_IMPORTS;
 	return site ? ORIGIN_SITE : ORIGIN_STDLIB;
 }
@@ -107,7 +113,7 @@ unsigned origin_rank(const struct codes *c, struct code *code)
 
 bool origin_is_library(const struct code *code)
 {
-	return origin_is_library_path(code->file, code->process->program.stdlib);
+	return origin_is_library_path(code->owner ? code->owner : code->file, code->process->program.stdlib);
 }
 
 bool origin_is_library_path(const char *path, const char *stdlib)
@@ -132,6 +138,11 @@ const char *origin_key(enum origin origin)
 const char *origin_name(enum origin origin)
 {
 	return names[origin].name;
+}
+
+const char *origin_in_folder(const struct code *code)
+{
+	return origin_is_library(code) ? NULL : inside(code->file, code->process->program.folder);
 }
 
 const char *origin_path(const struct code *code)

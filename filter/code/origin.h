@@ -5,7 +5,8 @@
  * Own is what the user wrote or ran: all code that lies neither in the standard library nor in site-packages, and of
  * those the packages that the command line started (`python -m black`, bin/pytest), with what was installed together
  * with them. The header of a code table names these packages and the standard library's folder (docs/marker.md); so do
- * the names of folders: site-packages, lib/python3.13.
+ * the names of folders: site-packages, lib/python3.13. Code that lies in no file (`<string>`) is of who made it, which
+ * its own line of the table says.
  */
 #pragma once
 
@@ -37,6 +38,9 @@ bool origin_is_library_path(const char *path, const char *stdlib);
 /* In the summary: "own", "stdlib", "site", "imports". For people: "the standard library". */
 const char *origin_key(enum origin origin);
 const char *origin_name(enum origin origin);
+
+/* The code's file from the program's current folder on; NULL: it is not in there, or is a library's. */
+const char *origin_in_folder(const struct code *code);
 
 /*
  * The end of the code's file name that people need: from the standard library's folder, site-packages or the program's

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/figure.h"
+#include "base/noise.h"
 #include "diff_overlay.h"
 #include "report/html.h"
 #include "report/html_frame.h"
@@ -43,6 +44,8 @@ static void write_side(FILE *f, char name, const struct diff_side *s)
 	fprintf(f, ", %s summed over threads</span>", figure_duration(text, s->traced_ns));
 	if (s->losses)
 		fprintf(f, "<br><b>%" PRIu64 " lost or uncertain</b> (see: ocular report)", s->losses);
+	if (s->preempted >= NOISE_PREEMPTED)
+		fprintf(f, "<br>noisy: preempted %.0f%% of the time it could run", 100 * s->preempted);
 	fputs("</dd></div>\n", f);
 	free(version);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/figure.h"
+#include "base/noise.h"
 #include "base/text.h"
 #include "diff_out.h"
 
@@ -192,6 +193,9 @@ static void write_sides(FILE *f, const struct diff_report *r)
 	fputs(r->cpu ? ", on a CPU, without waiting" : ", waiting included", f);
 	if (r->a->losses || r->b->losses)
 		fprintf(f, "; **lost or uncertain: %" PRIu64 " and %" PRIu64 "**", r->a->losses, r->b->losses);
+	if (r->a->preempted >= NOISE_PREEMPTED || r->b->preempted >= NOISE_PREEMPTED)
+		fprintf(f, "; noisy: preempted %.0f %% and %.0f %% of the time they could run", 100 * r->a->preempted,
+			100 * r->b->preempted);
 	fputs("</sub>\n", f);
 }
 

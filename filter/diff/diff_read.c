@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/noise.h"
+
 #define SCHEMA 1 /* of the summary */
 
 struct number_field {
@@ -232,6 +234,8 @@ static void read_head(struct diff_side *s)
 	s->traced_ns = json_number_value(json_object_get(trace, "traced_ns"));
 	v = json_object_get(trace, "waiting_ns"); /* null if CPU time is not known of all threads */
 	s->cpu_ns = json_is_number(v) ? json_number_value(json_object_get(trace, "cpu_ns")) : -1;
+	if (s->cpu_ns >= 0)
+		s->preempted = noise_preempted(s->traced_ns, json_number_value(v), s->cpu_ns);
 	s->traced_cycles = json_number_value(json_object_get(trace, "traced_cycles"));
 	s->mode = string(process, "mode");
 	s->c_functions = json_array_size(json_object_get(s->json, C_FUNCTIONS));

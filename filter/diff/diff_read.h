@@ -40,6 +40,7 @@ struct diff_side {
 	json_t *json;
 	const char *clock, *mode, *python, *argv;    /* "?" if the summary does not have it */
 	double hz, traced_ns, traced_cycles, cpu_ns; /* cpu_ns: of traced_ns on a CPU; negative: not known */
+	double preempted;			     /* noise_preempted(); 0: not known */
 	uint64_t losses;			     /* sum over all kinds */
 	bool c_functions;			     /* it has some */
 	struct diff_item *items[DIFF_KINDS];

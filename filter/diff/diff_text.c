@@ -7,6 +7,7 @@
 
 #include "diff_out.h"
 #include "base/figure.h"
+#include "base/noise.h"
 #include "base/text.h"
 
 #define NUMBERS	    48 /* columns before a name */
@@ -351,6 +352,8 @@ static void write_side(FILE *f, const struct diff_report *r, char name, const st
 	fprintf(f, ", %s summed over threads", figure_duration(text, s->traced_ns));
 	if (s->losses)
 		fprintf(f, "\n         LOST OR UNCERTAIN: %" PRIu64 " (see: ocular report)", s->losses);
+	if (s->preempted >= NOISE_PREEMPTED)
+		fprintf(f, "\n         noisy: preempted %.0f%% of the time it could run", 100 * s->preempted);
 	fputc('\n', f);
 }
 

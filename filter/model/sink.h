@@ -204,9 +204,10 @@ struct sink_options {
 	bool whole;			    /* no time window cuts off the beginning */
 	bool zoomed;			    /* there is a time window */
 	enum iterations iterations;
-	bool callers;	   /* live: those of the function that standard input names */
-	uint64_t min_ns;   /* timeline: leave out anything shorter */
-	uint64_t max_size; /* timeline: maximum bytes of the file; 0: any */
+	bool callers;		/* live: those of the function that standard input names */
+	uint64_t min_ns;	/* timeline: leave out anything shorter */
+	uint64_t max_size;	/* timeline: maximum bytes of the file; 0: any */
+	const char *source_url; /* timeline: source_link.h; NULL: none. Outlives the sink */
 };
 
 /*

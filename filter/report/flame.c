@@ -12,10 +12,15 @@
 #include "base/hash.h"
 #include "shared/array.h"
 
+static bool same_owner(const struct code *a, const struct code *b)
+{
+	return a->owner && b->owner ? !strcmp(a->owner, b->owner) : a->owner == b->owner;
+}
+
 static bool same_place(const struct code *a, const struct code *b)
 {
-	return a == b ||
-	       (a->firstlineno == b->firstlineno && !strcmp(a->qualname, b->qualname) && !strcmp(a->file, b->file));
+	return a == b || (a->firstlineno == b->firstlineno && !strcmp(a->qualname, b->qualname) &&
+			  !strcmp(a->file, b->file) && same_owner(a, b));
 }
 
 static uint64_t place_hash(const struct code *code)

@@ -53,7 +53,7 @@ static void write_wall(struct page *page)
 
 	if (profile_has_cpu(p))
 		write_bar(page->f, p->threads > 1 ? "Wall time, summed over threads" : "Wall time", pieces, 3);
-	if (report_preempted(p) >= PREEMPTED_NOISY)
+	if (report_preempted(p) >= NOISE_PREEMPTED)
 		fprintf(page->f,
 			"<p class=note id=noise>Preempted %.0f%% of the time it could run: wall times and means are "
 			"noisy. CPU times, medians and counts are less so.</p>\n",
@@ -139,20 +139,32 @@ static bool is_own(const struct summed *s)
 	return s->origin == ORIGIN_OWN;
 }
 
-/* The first few of the program's own, each a link to its details. */
-static void write_top(struct page *page, const struct page_list *list, const char *what, const char *anchor,
-		      size_t most)
+/* Has it any that is worth a row? Those come first. */
+static bool has_own(const struct page *page, const struct page_list *list)
 {
 	const struct report r = { .p = page->p };
+
+	return list->n && is_own(list->all) && report_share(&r, list->all) >= PAGE_SHARE;
+}
+
+/* The first few of the program's own, or, if it has none, of libraries, each a link to its details. */
+static void write_top(struct page *page, const struct page_list *list, const char *what, const char *libraries,
+		      const char *anchor, size_t most)
+{
+	const struct report r = { .p = page->p };
+	bool own = has_own(page, list);
 	size_t shown = 0;
 
 	for (size_t i = 0; i < list->kept && shown < TOP; i++) {
 		const struct summed *s = &list->all[i];
 
-		if (!is_own(s) || report_share(&r, s) < PAGE_SHARE)
+		if (report_share(&r, s) < PAGE_SHARE)
 			break; /* the program's own come first, most time first */
+		if (is_own(s) != own || s->origin == ORIGIN_IMPORTS)
+			continue;
 		if (!shown++)
-			fprintf(page->f, "<div>\n<h3>%s</h3>\n<table>\n<tbody>\n", what);
+			fprintf(page->f, "<div>\n<h3>%s with most %s</h3>\n<table>\n<tbody>\n", own ? what : libraries,
+				profile_has_cpu(page->p) ? "CPU time" : "time");
 		fputs("<tr>", page->f);
 		html_share(page->f, report_share(&r, s));
 		html_duration(page->f, summed_own_busy(page->p, s));
@@ -166,7 +178,6 @@ static void write_top(struct page *page, const struct page_list *list, const cha
 
 int page_first(struct page *page)
 {
-	bool cpu = profile_has_cpu(page->p);
 	int err;
 
 	if (!page->functions.n)
@@ -177,11 +188,9 @@ int page_first(struct page *page)
 	err = write_busy(page);
 	write_waiting(page);
 	fputs("<div class=pair>\n", page->f);
-	write_top(page, &page->functions,
-		  cpu ? "The program's functions with most CPU time" : "The program's functions with most time",
-		  "source", PAGE_SOURCES);
-	write_top(page, &page->loops, cpu ? "Its loops with most CPU time" : "Its loops with most time", "loop",
-		  PAGE_BODIES);
+	write_top(page, &page->functions, "The program's functions", "Libraries' functions", "source", PAGE_SOURCES);
+	write_top(page, &page->loops, has_own(page, &page->functions) ? "Its loops" : "The program's loops",
+		  "Libraries' loops", "loop", PAGE_BODIES);
 	fputs("</div>\n<p class=note>", page->f);
 	fprintf(page->f,
 		"Read on: %s<a href=#functions>all functions</a>, <a href=#loops>all loops</a>, "

@@ -123,16 +123,16 @@ static void write_time(const struct report *r)
 
 double report_preempted(const struct profile *p)
 {
-	double could_run = p->traced_ns - p->traced_off.waiting_ns;
+	uint64_t on_cpu = p->traced_ns - p->traced_off.ns;
 
-	return profile_has_cpu(p) && could_run > 0 ? (p->traced_off.ns - p->traced_off.waiting_ns) / could_run : 0;
+	return profile_has_cpu(p) ? noise_preempted(p->traced_ns, p->traced_off.waiting_ns, on_cpu) : 0;
 }
 
 static void write_noise(const struct report *r)
 {
 	double preempted = report_preempted(r->p);
 
-	if (preempted >= PREEMPTED_NOISY)
+	if (preempted >= NOISE_PREEMPTED)
 		fprintf(r->f, "Noise    preempted %.0f%% of the time it could run: wall times and means are noisy\n",
 			100 * preempted);
 }

@@ -4,15 +4,12 @@
 
 #include <stdio.h>
 
+#include "base/noise.h"
 #include "model/opcodes_view.h"
 #include "report_write.h"
 #include "summed.h"
 
-/*
- * The part of the time in which threads could run that they had no CPU, 0..1. From PREEMPTED_NOISY on wall times and
- * means say more of the machine than of the program, and it is said. 0: that is not known.
- */
-#define PREEMPTED_NOISY 0.1
+/* noise_preempted() of all threads. 0: that is not known. */
 double report_preempted(const struct profile *p);
 
 /* What ran, for how long, and what a cycle is. */

@@ -65,13 +65,14 @@ static struct folds fold_all(const struct report *r, const struct report_top *to
 	return f;
 }
 
-static void fold_label(const struct report *r, struct fold *f, enum origin origin)
+/* named: some of the program's own functions have rows. */
+static void fold_label(const struct report *r, struct fold *f, enum origin origin, bool named)
 {
 	const char *option = origin == ORIGIN_IMPORTS ? "--imports" : "--all";
 
 	if (r->unfold)
 		snprintf(f->label, SHEET_LABEL, "%zu more", f->functions);
-	else if (origin == ORIGIN_OWN)
+	else if (origin == ORIGIN_OWN && named)
 		snprintf(f->label, SHEET_LABEL, "%zu more of the program (%s)", f->functions, option);
 	else
 		snprintf(f->label, SHEET_LABEL, "%s (%s)", origin_name(origin), option);
@@ -90,7 +91,7 @@ static size_t fold_rows(const struct report *r, const struct report_top *top, co
 
 		if (!of->functions)
 			continue;
-		fold_label(r, of, (enum origin)i);
+		fold_label(r, of, (enum origin)i, top->functions->origin == ORIGIN_OWN);
 		rows[n++] = sheet_fold(r, sheet, of);
 	}
 	snprintf(f->c.label, SHEET_LABEL, "%zu C functions", f->c.functions);

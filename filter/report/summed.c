@@ -8,6 +8,9 @@
 /* What takes less of the time is not worth a row, or no row of its own if it is a library's. */
 #define SHARE_ROW     0.001
 #define SHARE_LIBRARY 0.1
+/* Unless fewer than so many have a row, as of a script that only calls a library: then what has that much. */
+#define ROWS_LEAST 3
+#define SHARE_FEW  0.01
 
 static struct summed of_function(const struct profile *p, const struct code *code)
 {
@@ -52,6 +55,7 @@ static int by_place(const void *left, const void *right)
 
 	order = order ?: compare(a->code->firstlineno, b->code->firstlineno);
 	order = order ?: strcmp(a->code->qualname, b->code->qualname);
+	order = order ?: compare(a->origin, b->origin); /* dataclasses' methods look alike */
 	order = order ?: compare(a->group ? a->group->number : 0, b->group ? b->group->number : 0);
 	return order ? order : a->loop ? compare(a->loop->head, b->loop->head) : 0;
 }
@@ -156,6 +160,22 @@ static void rank(const struct profile *p, struct summed *all, size_t n, bool own
 	}
 }
 
+/* All are in order already; imports have one row, which says how to see them. */
+static void rank_few(const struct profile *p, struct summed *all, size_t n)
+{
+	double whole = summed_all_busy(p);
+	size_t ranked = 0;
+
+	while (ranked < n && all[ranked].first)
+		ranked++;
+	for (size_t i = ranked; i < n && ranked < ROWS_LEAST; i++) {
+		if (all[i].origin == ORIGIN_IMPORTS || !whole || summed_own_busy(p, &all[i]) < SHARE_FEW * whole)
+			continue;
+		all[i].first = 1;
+		ranked++;
+	}
+}
+
 static struct summed *finish(const struct profile *p, struct summed *all, size_t *n, bool own_first)
 {
 	ssize_t left;
@@ -170,6 +190,8 @@ static struct summed *finish(const struct profile *p, struct summed *all, size_t
 	}
 	*n = left;
 	rank(p, all, *n, own_first);
+	qsort_r(all, *n, sizeof(*all), by_busy, (void *)p);
+	rank_few(p, all, *n);
 	qsort_r(all, *n, sizeof(*all), by_busy, (void *)p);
 	return all;
 }

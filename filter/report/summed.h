@@ -2,7 +2,8 @@
 /*
  * summed.h - functions and loops, most time of their own first; the same place in several processes is one.
  *
- * If so asked, the program's own come before all others, and what is hot in libraries next.
+ * If so asked, the program's own come before all others, and what is hot in libraries next: the less the program's own
+ * is, the more of these.
  *
  * The same are those of equal file, qualname and first line, and of loops also the head: as `ocular diff` has it.
  */

@@ -42,7 +42,7 @@ static int pftrace_open(struct timeline *v)
 	struct pftrace *w = calloc(1, sizeof(*w));
 
 	if (w)
-		w->names.first = CATEGORIES;
+		w->names = (struct pftrace_names){ .first = CATEGORIES, .source_url = v->source_url };
 	v->own = w;
 	return w && !out_frames(&v->file.out, put_frame) ? 0 : pftrace_no_memory(v);
 }

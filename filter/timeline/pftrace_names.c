@@ -9,6 +9,7 @@
 #include "pftrace_fields.h"
 #include "base/out.h"
 #include "base/proto.h"
+#include "source_link.h"
 #include "base/text.h"
 
 static struct pftrace_name *make_name(struct pftrace_names *names, const void *of, char *name, char *category,
@@ -74,7 +75,7 @@ const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const 
 	if (!made)
 		return NULL;
 	made->line = code->firstlineno;
-	if (has_source(code) && !(made->file = text_utf8(code->file)))
+	if (has_source(code) && !(made->file = source_link(names->source_url, code)))
 		return NULL;
 	make_slice(made, code);
 	return made;

@@ -12,7 +12,7 @@
 struct pftrace_name {
 	uint64_t number;
 	char *name, *category; /* NULL: a fixed one */
-	char *file;	       /* of a function; NULL: there is none */
+	char *file;	       /* of a function, or its address on the web; NULL: there is none */
 	int64_t line;
 	/* What the beginning of a slice of a code object has behind its type: fields of a track event. */
 	char slice[PFTRACE_SLICE];
@@ -23,6 +23,7 @@ struct pftrace_name {
 struct pftrace_names {
 	struct map map;
 	uint64_t first;
+	const char *source_url; /* source_link.h; NULL: files have their names */
 };
 
 /* Named and numbered on first use. NULL: no memory. */

@@ -7,5 +7,5 @@
 
 #include "model/sink.h"
 
-/* A sink_maker; uses path, iterations, min_ns, max_size, whole. */
+/* A sink_maker; uses path, iterations, min_ns, max_size, source_url, whole. */
 int sink_perfetto_open(struct sink **out, const struct sink_options *o, char *error);

@@ -189,6 +189,7 @@ int timeline_open(struct sink **out, const struct timeline_format *format, const
 	v->iterations = o->iterations;
 	v->min_ns = v->floor_ns = o->min_ns;
 	v->max_size = o->max_size;
+	v->source_url = o->source_url;
 	v->whole = o->whole;
 	v->zoomed = o->zoomed;
 	v->reserved = CLOSING;

@@ -93,6 +93,7 @@ struct timeline {
 	enum iterations iterations;
 	uint64_t min_ns;   /* leave out shorter slices and trips */
 	uint64_t max_size; /* bytes of the file; 0: any */
+	const char *source_url;
 	uint64_t floor_ns; /* what is shorter is left out so that what is longer has room; min_ns at first */
 	unsigned halvings; /* so often half of the room that was left was used up */
 	bool whole;	   /* no time window: processes are seen from their start */
@@ -159,7 +160,7 @@ struct timeline_format {
 	void (*free)(struct timeline *v);
 };
 
-/* A sink_maker except for the format; uses path, iterations, min_ns, max_size, whole. */
+/* A sink_maker except for the format; uses path, iterations, min_ns, max_size, source_url, whole. */
 int timeline_open(struct sink **out, const struct timeline_format *format, const struct sink_options *o, char *error);
 
 /* As timeline_room, of a file with a --max-size, or whose buffer has less. */

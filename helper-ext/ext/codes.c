@@ -8,8 +8,10 @@
 #include "adaptive.h"
 #include "clock.h"
 #include "codes.h"
+#include "globals.h"
 #include "greenlets.h"
 #include "hooks.h"
+#include "owner.h"
 #include "process.h"
 #include "setup.h"
 #include "table.h"
@@ -218,35 +220,16 @@ int codes_open(struct codes *c)
 	return 0;
 }
 
-static const char *text_of(PyObject *object)
-{
-	return object && PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
-}
-
-/* The value of a global, or NULL; a new reference: without a GIL another thread may be replacing it. */
-static PyObject *global_of(PyObject *globals, const char *name)
-{
-	PyObject *value;
-
-#if PY_VERSION_HEX >= 0x030d0000
-	if (PyDict_GetItemStringRef(globals, name, &value) < 0)
-		PyErr_Clear();
-#else
-	value = Py_XNewRef(PyDict_GetItemString(globals, name));
-#endif
-	return value;
-}
-
 #define ALIAS_MAX 256
 
 /* The main module's name if it were imported: from its spec (python -m), else from its file. */
 static const char *alias_of(PyObject *globals, char alias[ALIAS_MAX])
 {
 	static const char package[] = ".__main__", source[] = ".py";
-	PyObject *spec = global_of(globals, "__spec__");
+	PyObject *spec = globals_get(globals, "__spec__");
 	PyObject *name = spec && spec != Py_None ? PyObject_GetAttrString(spec, "name") : NULL;
-	PyObject *from = name ? name : global_of(globals, "__file__");
-	const char *text = text_of(from);
+	PyObject *from = name ? name : globals_get(globals, "__file__");
+	const char *text = globals_text(from);
 	const char *slash = !name && text ? strrchr(text, '/') : NULL, *end = name ? package : source;
 	size_t length, more = strlen(end);
 
@@ -259,12 +242,12 @@ static const char *alias_of(PyObject *globals, char alias[ALIAS_MAX])
 	return alias;
 }
 
-/* As long as `name` and `alias` live. multiprocessing calls the main module of its children __mp_main__. */
+/* As long as `name` and `alias` live. */
 static struct module_names module_names(PyObject *globals, PyObject *name, char alias[ALIAS_MAX])
 {
-	struct module_names m = { .name = text_of(name) };
+	struct module_names m = { .name = globals_text(name) };
 
-	if (m.name && (!strcmp(m.name, "__main__") || !strcmp(m.name, "__mp_main__"))) {
+	if (globals_is_main(m.name)) {
 		m.main = "__main__";
 		m.alias = alias_of(globals, alias);
 	}
@@ -325,13 +308,25 @@ static void describe_lookup(PyCodeObject *code, long last_line, struct text *t)
 		text_printf(t, ",\"line_lookup_ns\":%llu", (unsigned long long)(all - none));
 }
 
+static void describe_owner(PyCodeObject *code, PyObject *globals, struct text *t)
+{
+	PyObject *owner = globals && owner_is_wanted(code->co_filename) ? owner_find(globals) : NULL;
+
+	if (!owner)
+		return;
+	text_printf(t, ",\"owner\":");
+	text_str(t, owner);
+	Py_DECREF(owner);
+}
+
 /* The table's line, all but its beginning, which has the id. Returns the largest line number. */
-static long describe(PyCodeObject *code, bool excluded, struct text *t)
+static long describe(PyCodeObject *code, PyObject *globals, bool excluded, struct text *t)
 {
 	long last_line;
 
 	text_printf(t, ",\"file\":");
 	text_str(t, code->co_filename);
+	describe_owner(code, globals, t);
 	text_printf(t, ",\"qualname\":");
 	text_str(t, code->co_qualname);
 	if (!follows_from_qualname(code)) {
@@ -424,14 +419,16 @@ static uint64_t publish(struct codes *c, struct sight *s, uint32_t session)
 	return value;
 }
 
-static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool wanted, uint32_t session)
+/* globals: NULL: Ocular's own. */
+static uint64_t add(struct codes *c, PyCodeObject *code, PyObject *globals, uint64_t triggers, bool wanted,
+		    uint32_t session)
 {
 	struct sight s = { .entry = { code, c->interpreter, wanted, NULL, triggers, NULL } };
 	uint64_t value;
 
 	/* Recovery of opcodes must see what is called and left, even if excluded (docs/opcodes.md). */
 	if (wanted || setup.flow.wanted)
-		s.large = describe(code, !wanted, &s.line) > (long)MARKER_OFFSET_MAX ||
+		s.large = describe(code, globals, !wanted, &s.line) > (long)MARKER_OFFSET_MAX ||
 			  Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX;
 	s.entry.hook = setup.flow.wanted ? NULL : hooks_find(c, code);
 	if (setup.flow.wanted)
@@ -449,7 +446,7 @@ static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool
 /* Its module comes from the globals. */
 static uint64_t first_sight(struct codes *c, PyCodeObject *code, PyObject *globals, uint32_t session)
 {
-	PyObject *name = globals ? global_of(globals, "__name__") : NULL;
+	PyObject *name = globals ? globals_get(globals, "__name__") : NULL;
 	char alias[ALIAS_MAX];
 	struct module_names module = module_names(globals, name, alias);
 	uint64_t triggers = triggers_of(&module, code);
@@ -461,7 +458,7 @@ static uint64_t first_sight(struct codes *c, PyCodeObject *code, PyObject *globa
 		greenlets_look(c);
 	if (c->identified)
 		uvloop_look(c);
-	return add(c, code, triggers, triggers || wanted, session);
+	return add(c, code, globals, triggers, triggers || wanted, session);
 }
 
 uint64_t codes_triggers(uint64_t value)
@@ -516,7 +513,7 @@ uint64_t codes_value_ours(struct codes *c, PyObject *code, uint32_t session)
 {
 	uint64_t value = stored(c, code);
 
-	return value ? value : add(c, (PyCodeObject *)code, 0, true, session);
+	return value ? value : add(c, (PyCodeObject *)code, NULL, 0, true, session);
 }
 
 bool codes_is_ambiguous(uint64_t value, uint32_t unit)

@@ -93,7 +93,7 @@ class Program:
         status = self.recorder.poll() if self.recorder else None
         if status is None:
             return ""
-        return "the program has ended" + (" with %d" % status if status and self.kind == "run" else "")
+        return "the program has ended" + (", exit status %d" % status if status and self.kind == "run" else "")
 
     def let_go(self) -> None:
         """A process that was attached to goes on; a program that was started ends, as by Ctrl-C."""

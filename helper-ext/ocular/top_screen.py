@@ -27,6 +27,7 @@ Every number is counted, not sampled. Columns with /s are of the last second,
 those beside them of all time since the start.
 Times of all threads are added up, so one second may have more than a second.
 self: functions without what they call; own: loops without loops inside them;
+runs: how often a loop was begun; steps: how often a task went on.
 cpu: of that on a processor; wait: off it by its own will; gil: waiting for it.
 noisy: it had no processor in so much of the time it could run (10% or more):
 self and own times then say more of the machine than of the program.

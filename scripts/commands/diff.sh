@@ -46,10 +46,12 @@ summary_of() {
 	perf.data | perf.data.[0-9]* | *.ocular) ;;
 	*) [ ! -f "$1" ] || return 0 ;;
 	esac
-	recording=$1 json=$2
-	for option in $report_files $report_others $report_flags; do eval "$option="; done
-	silent=1 summary=$2 for_diff=$as_html one_of=$3
-	(check_report && report_now) >&2 || exit 2
+	json=$2
+	( # report's options are its own: some have the names of diff's
+		for option in $report_files $report_others $report_flags; do eval "$option="; done
+		recording=$1 silent=1 summary=$2 for_diff=$as_html one_of=$3
+		check_report && report_now
+	) >&2 || exit 2
 }
 
 diff() {

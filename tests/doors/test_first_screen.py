@@ -193,6 +193,72 @@ def test_all(python, folder):
     return problems + [row for row in functions if "(--" in row]
 
 
+OWN = """
+import collections, dataclasses, helper
+
+@dataclasses.dataclass
+class Own:
+    n: int
+
+Row = collections.namedtuple("Row", "a b")
+exec("def made(n):\\n    return n + 1", made_in := {})
+for i in range(100):
+    Own(i), Row(i, i), made_in["made"](i), helper.sort()
+"""
+LIBRARY = """
+import dataclasses, collections
+
+@dataclasses.dataclass(order=True)
+class Item:
+    n: int
+
+Pair = collections.namedtuple("Pair", "left right")
+
+def sort():
+    return Item(1) < Item(2), Pair(1, 2)
+"""
+HELPER = """def work(n):
+    for i in range(n):
+        step(i)
+def step(i):
+    return i * i
+"""
+
+
+def test_made(python, folder):
+    """Code that lies in no file is of the module that it was made for, or of who called it."""
+    for name, text in (("app.py", OWN), ("site-packages/helper.py", LIBRARY)):
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    recorded(python, folder, "app.py", hooks=[os.path.join(folder, "site-packages")])
+    console(folder, "summary=" + os.path.join(folder, "s"))
+    with open(os.path.join(folder, "s"), encoding="utf-8") as f:
+        rows = json.load(f)["functions"]
+    made = [row for row in rows if row["file"] == "<string>" and row["calls"] > 1]
+    found = sorted((row["qualname"].rpartition(".")[2], row["origin"], row["calls"]) for row in made)
+    wanted = [("<lambda>", "own", 100), ("<lambda>", "site", 100), ("__init__", "own", 100), ("__init__", "site", 200), ("__lt__", "site", 100),
+              ("made", "own", 100)]
+    return [] if found == wanted else [found]
+
+
+def test_thin(python, folder):
+    """A script that only calls a library: the library's functions and loops have names, on the screen and on the page."""
+    for name, text in (("app.py", "import helper\nhelper.work(300000)\n"), ("site-packages/helper.py", HELPER)):
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    text = recorded(python, folder, "app.py", hooks=[os.path.join(folder, "site-packages")])
+    functions, loops, _ = tables(text)
+    console(folder, "html=" + os.path.join(folder, "page.html"))
+    with open(os.path.join(folder, "page.html"), encoding="utf-8") as f:
+        page = f.read()
+    first = page[page.index("Libraries' functions"):page.index("</section>", page.index("<section id=first>"))]
+    problems = [] if {"work, helper.py:1", "step, helper.py:4"} < set(functions) and "work, helper.py:2" in loops else [functions, loops]
+    problems += [] if ">work<" in first and ">step<" in first and "Libraries' loops" in first else [first]
+    return problems + ([] if "  the program (--all)" in text else [text]) + fits(text)
+
+
 def cases(python, options):
     version = recording.version(python)
     for name, source in PROGRAMS.items():
@@ -200,6 +266,8 @@ def cases(python, options):
     yield f"{version} -m of an installed package", test_installed, python, ["-m", "tool"]
     yield f"{version} a script that pip installed", test_installed, python, ["bin/tool"]
     yield f"{version} -m of the standard library", test_module, python
+    yield f"{version} a script that only calls a library", test_thin, python
+    yield f"{version} code in no file", test_made, python
     yield f"{version} a C function", test_c_function, python
     yield f"{version} all", test_all, python
 

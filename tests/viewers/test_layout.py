@@ -123,6 +123,17 @@ def shares(page):
     return problems[:5] + ([] if cells else ["there is no share"])
 
 
+def heads(page):
+    """The head of a column of text begins where the text does, whatever columns are before it."""
+    page.run("document.querySelectorAll('#source details').forEach(d => { d.open = true; })")
+    size(page, 1040)
+    found = page.run(
+        "[...document.querySelectorAll('table.source')].map(t => [t.tHead.rows[0].cells.length, ...[t.tHead.rows[0], t.tBodies[0].rows[0]].map(row => "
+        "{ const r = document.createRange(); r.selectNodeContents(row.lastElementChild); return r.getBoundingClientRect().left; })])")
+    return [f"{columns} columns: the head is at {head}, the text at {text}" for columns, head, text in found if abs(head - text) > 2][:3] + [
+        f"no table has {columns} columns" for columns in (4, 5) if columns not in {each[0] for each in found}]
+
+
 def kinds(page):
     """Each kind of time on the first screen has a colour of its own, whatever bar it is in; there is one for each kind of wait."""
     with open(EVENTS) as file:
@@ -166,6 +177,7 @@ CASES = {
     "the navigation covers nothing": navigation,
     "the column of functions": functions,
     "bars of shares": shares,
+    "heads of columns of text": heads,
     "a colour for each kind": kinds,
     "idle workers": idle,
     "the flame graph by task": tasks,

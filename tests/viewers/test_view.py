@@ -200,8 +200,21 @@ class Site(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
+SOURCE = """(async () => {
+    const answer = await app.trace.engine.query("select id from slice where name = 'inner_of_the_program' and dur > 0 limit 1");
+    app.trace.selection.selectSqlEvent('slice', Number(answer.firstRow({id: 0n}).id), {switchToCurrentSelectionTab: true});
+    for (let i = 0; i < 600; i++) {
+        const links = [...document.querySelectorAll("a[href^='https://example.com/']")];
+        if (links.length) return links.map(a => a.href);
+        await new Promise(done => setTimeout(done, 100));
+    }
+})()"""
+
+
 def perfetto_loads_it(folder, ui, program):
-    """Its page gets the trace from the server, which then ends, and it shows the threads of the program."""
+    """Its page gets the trace from the server, which then ends, and it shows the threads of the program, and links to their source."""
+    subprocess.run([OCULAR, "report", "-q", "--perfetto", "ocular.data/trace.pftrace", "--source-url", "https://example.com/{file}#L{line}"],
+                   cwd=folder, check=True, capture_output=True)
     site = Site(ui)
     served = Served(folder, site.url)
     browser = Chromium(program, folder, served.link)
@@ -215,6 +228,7 @@ def perfetto_loads_it(folder, ui, program):
                                             "'chrome.process_label%'\").then(rows => rows.firstRow({s: 'str'}).s)")
         problems += [] if label.endswith("python3 app.py") or label.endswith("/python3.13 app.py") else ["the process is labelled %r" % label]
         problems += [] if all(abs(got - wanted) < 1000 for got, wanted in zip(seen, served.seen)) else ["%r is seen, not %r" % (seen, served.seen)]
+        problems += equal(browser.run(browser.page(), SOURCE), ["https://example.com/app.py#L2"])
         return problems + equal(served.end() if not problems else 0, 0)
     finally:
         browser.end()

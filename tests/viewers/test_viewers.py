@@ -569,7 +569,20 @@ def imports(trace):
         path = os.path.join(trace.folder, "imports" + end)
         recording.run([os.path.join(recording.BUILD, "bin", "ocular-feed"), f"perfetto={path}", f"codes={case}", case + "/events.txt"])
         found += differs(trace.ask("perfetto.js", sql, path=path), {**wanted, "source": source})
-    return found
+    return found + source_links(trace, case, sql, path, wanted)
+
+
+def source_links(trace, case, sql, path, wanted):
+    """With --source-url the program's own files have addresses; the trace is told which folder is the program's."""
+    tables, link = os.path.join(trace.folder, "linked"), "https://example.com/{file}#L{line}"
+    os.mkdir(tables)
+    for name in (name for name in os.listdir(case) if name.startswith("codes-")):
+        with open(os.path.join(case, name)) as source, open(os.path.join(tables, name), "w") as to:
+            to.write(source.read().replace('"kind": "header",', '"kind": "header", "folder": "/src",', 1))
+    recording.run([os.path.join(recording.BUILD, "bin", "ocular-feed"), f"perfetto={path}", f"source_url={link}", f"codes={tables}",
+                   case + "/events.txt"], check=True)
+    wanted = {**wanted, "modules": [], "source": [["compile_routes", link.format(file="shop/web.py", line=7), 7]]}  # modules: by their names
+    return differs(trace.ask("perfetto.js", sql, path=path), wanted)
 
 
 DENSE = """

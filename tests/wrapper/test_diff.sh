@@ -123,6 +123,25 @@ ok "by as many as there are more trips" about more.json 'd["totals"]["instructio
 	and (d["totals"]["instructions"]["b"] - d["totals"]["instructions"]["a"]) % 20000 == 0'
 
 # --- for people ---
+disturbed() {
+	"$ocular" report fast --summary quiet.json >/dev/null &&
+		"$python" -c 'import json
+d = json.load(open("quiet.json"))
+d["trace"].update(traced_ns=1000, waiting_ns=200, cpu_ns=721)
+json.dump(d, open("quiet.json", "w"))
+d["trace"].update(cpu_ns=600)
+json.dump(d, open("noisy.json", "w"))' &&
+		"$ocular" diff quiet.json noisy.json >text && "$ocular" diff quiet.json noisy.json --markdown >markdown &&
+		"$ocular" diff quiet.json noisy.json --html noisy.html &&
+		[ "$(grep -c 'noisy: preempted' text)" = 1 ] && grep -q '^         noisy: preempted 25% of the time it could run$' text &&
+		grep -q 'noisy: preempted 10 % and 25 % of the time they could run' markdown &&
+		[ "$(grep -o 'noisy: preempted 25%' noisy.html | wc -l)" = 1 ]
+}
+ok "a recording that other work disturbed is called noisy" disturbed
+all_shown() {
+	"$ocular" diff --all "$@" >text && grep -q '^Functions timed too rarely to judge' text && ! grep -q -e '--all' text
+}
+ok "--all shows everything, of recordings too" all_shown fast slow
 module_named() { "$ocular" diff --all fast slow | grep -q '<module>, .*/app.py:[0-9]*$'; }
 ok "a module keeps its folder" module_named
 wide() { COLUMNS=200 "$ocular" diff --all fast slow | grep -q " work, $(pwd -P)/app.py:"; }

@@ -164,8 +164,8 @@ def of_a_recording(python, folder):
 
 def of_a_moment(python, folder):
     """Of a program that is over within the first second: not said to have ended before what ran is shown."""
-    with Terminal(folder, recording.WRAPPER, "top", "--python", python, "--", "-c", "def f(): pass\nfor _ in range(3000000): f()") as terminal:
-        found = terminal.until(r"the program has ended[^\n]*\n[^\n]*, (\S+) in all")[1]
+    with Terminal(folder, recording.WRAPPER, "top", "--python", python, "--", "-c", "def f(): pass\nfor _ in range(3000000): f()\nexit(3)") as terminal:
+        found = terminal.until(r"the program has ended, exit status 3  [^\n]*\n[^\n]*, (\S+) in all")[1]
         terminal.keys("q")
         terminal.until("^exit status 0$")
     return ([] if found != "0" else ["it has ended, and nothing ran"]) + left(folder)

@@ -141,7 +141,8 @@ static const char *const wrong[] = {
 	"helpless", "help=yes",	  "iterations=", "iterations=all", "min_duration=", "min_duration=5",
 	"min_duration=us", "min_duration=-1us", "min_duration=1.5us", "min_duration=99999999999999999999s",
 	"max_size=", "max_size=16383", "max_size=0", "max_size=5T", "max_size=-16K", "max_size=M",
-	"max_size=99999999999999G",
+	"max_size=99999999999999G", "source_url=", "source_url=https://example.com/",
+	"source_url=file:///{file}",
 };
 /* clang-format on */
 

@@ -77,6 +77,37 @@ static void test_rank(void **state)
 	}
 }
 
+/* Code in no file is of the file that its line of the table names; what `exec` runs is no import. */
+static void test_made(void **state)
+{
+	static const struct {
+		const char *owner, *qualname;
+		enum origin origin;
+	} made[] = {
+		{ "/home/me/shop/app.py", "__create_fn__.<locals>.__init__", ORIGIN_OWN },
+		{ "/x/site-packages/six.py", "__create_fn__.<locals>.__init__", ORIGIN_SITE },
+		{ "/x/site-packages/six.py", "<module>", ORIGIN_SITE },
+		{ "/x/site-packages/black/mode.py", "__create_fn__.<locals>.__init__", ORIGIN_OWN },
+		{ "/x/lib/python3.13/ast.py", "<lambda>", ORIGIN_STDLIB },
+		{ "<frozen os>", "<lambda>", ORIGIN_STDLIB },
+		{ NULL, "f", ORIGIN_OWN },
+	};
+	char *started[] = { "black" };
+	const struct codes codes = { .packages = started, .npackages = 1 };
+	struct process process = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(made); i++) {
+		struct code code = { .file = (char *)"<string>",
+				     .owner = (char *)made[i].owner,
+				     .qualname = (char *)made[i].qualname,
+				     .process = &process };
+
+		assert_int_equal(origin_of(&codes, &code), made[i].origin);
+		assert_string_equal(origin_path(&code), "<string>");
+	}
+}
+
 static char *packages[] = { "black", "blib2to3", "http" };
 
 static void test_whose(void **state)
@@ -98,7 +129,11 @@ static void test_whose(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_whose), cmocka_unit_test(test_rank) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whose),
+		cmocka_unit_test(test_made),
+		cmocka_unit_test(test_rank),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

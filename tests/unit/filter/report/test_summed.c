@@ -93,6 +93,36 @@ static void test_functions(void **state)
 	codes_free(&codes);
 }
 
+/* Where the program has next to nothing itself, libraries have rows, not imports: three at most, of 1 % and more. */
+static void test_few_own(void **state)
+{
+	static const struct {
+		const char *file, *qualname;
+		uint64_t self_ns;
+	} few[] = { { "/a.py", "f", 1 },      { SITE "b.py", "f", 900 }, { SITE "g.py", "<module>", 80 },
+		    { SITE "c.py", "f", 71 }, { LIB "d.py", "f", 40 },	 { SITE "e.py", "f", 39 },
+		    { LIB "f.py", "f", 9 } };
+	struct codes codes;
+	struct profile p = { .codes = &codes, .threads = 1 };
+	struct summed *all;
+	char text[512];
+	size_t n;
+
+	(void)state;
+	codes_init(&codes, NULL);
+	for (size_t i = 0; i < COUNT(few); i++) {
+		function_of(codes_intern(codes_process(&codes, 7), few[i].file, few[i].qualname, 1))->self_ns =
+			few[i].self_ns;
+		p.traced_ns += few[i].self_ns;
+	}
+	all = summed_functions(&p, &n, true);
+	describe(text, all, n);
+	assert_string_equal(text, "b.py:1 site*0=900 c.py:1 site*0=71 d.py:1 stdlib*0=40 g.py:1 imports*0=80- "
+				  "e.py:1 site*0=39- f.py:1 stdlib*0=9- a.py:1 own*0=1- ");
+	summed_free(all, n);
+	codes_free(&codes);
+}
+
 /* C functions are apart, and one place, whatever the process. */
 static void test_c_functions(void **state)
 {
@@ -164,10 +194,8 @@ static void test_ranked_by(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_c_functions),
-		cmocka_unit_test(test_loops),
-		cmocka_unit_test(test_ranked_by),
+		cmocka_unit_test(test_functions), cmocka_unit_test(test_few_own),   cmocka_unit_test(test_c_functions),
+		cmocka_unit_test(test_loops),	  cmocka_unit_test(test_ranked_by),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
