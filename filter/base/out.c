@@ -339,13 +339,25 @@ char *out_hex(char *to, uint64_t n)
 	return to + digits;
 }
 
+/* '.' and n / 1000 */
+static char *put_decimals(char *to, unsigned n)
+{
+	to[0] = '.';
+	to[1] = '0' + n / 100;
+	memcpy(to + 2, pairs + 2 * (n % 100), 2);
+	return to + 4;
+}
+
 char *out_us(char *to, uint64_t ns)
 {
-	unsigned rest = ns % 1000;
+	return put_decimals(out_dec(to, ns / 1000), ns % 1000);
+}
 
-	to = out_dec(to, ns / 1000);
-	to[0] = '.';
-	to[1] = '0' + rest / 100;
-	memcpy(to + 2, pairs + 2 * (rest % 100), 2);
-	return to + 4;
+char *out_six(char *to, unsigned ns)
+{
+	unsigned us = ns / 1000;
+
+	to[0] = '0' + us / 100;
+	memcpy(to + 1, pairs + 2 * (us % 100), 2);
+	return put_decimals(to + 3, ns % 1000);
 }

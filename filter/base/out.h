@@ -88,5 +88,6 @@ void out_discard(struct out *o);
 /* Write a number at `to` and return its end; not terminated. */
 char *out_dec(char *to, uint64_t n);
 char *out_int(char *to, int64_t n);
-char *out_hex(char *to, uint64_t n); /* at most 16 digits */
-char *out_us(char *to, uint64_t ns); /* microseconds with 3 decimals */
+char *out_hex(char *to, uint64_t n);  /* at most 16 digits */
+char *out_us(char *to, uint64_t ns);  /* microseconds with 3 decimals */
+char *out_six(char *to, unsigned ns); /* the same of less than a million, always with 3 digits before them */

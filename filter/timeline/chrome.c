@@ -35,9 +35,19 @@
 	"\"url\":\"\",\"line\":0,\"column\":0,\"params\":\"\",\"allocatedCategory\":\"\"," \
 	"\"allocatedName\":\"\"}"
 
+/* The texts of a code object's slices. */
+struct slice {
+	const struct rendered *begin, *end;
+};
+
 struct chrome {
-	bool any;			/* an event was written: the next needs a comma */
-	struct map codes, begins, ends; /* struct code -> struct rendered */
+	bool any; /* an event was written: the next needs a comma */
+	/* The digits of the time of the newest event before its last six: most events have the same. */
+	uint64_t ms;
+	char ms_digits[OUT_DIGITS + 3];
+	unsigned ms_length;
+	struct map slices;		/* struct code -> struct slice */
+	struct map codes, begins, ends; /* the same -> struct rendered */
 	struct map trips;		/* struct loop -> struct rendered */
 	struct map opcodes, functions;	/* name of an opcode, struct code -> struct rendered */
 };
@@ -72,22 +82,40 @@ static int identify(struct timeline *v, struct track *t)
 	return 0;
 }
 
+/* What each event begins with, up to its time; those without one have other members there. */
+#define HEAD  "\n{\"ph\":\"?\","
+#define TIMED HEAD "\"ts\":"
+
 static char *put_phase(struct timeline *v, char *to, char phase)
 {
-	static const char head[] = "\n{\"ph\":\"?\",";
 	struct chrome *c = v->own;
 
 	*to = ','; /* overwritten, if it is the first */
 	to += c->any;
 	c->any = true;
-	memcpy(to, head, sizeof(head));
-	to[strlen("\n{\"ph\":\"")] = phase;
-	return to + strlen(head);
+	memcpy(to, TIMED, strlen(TIMED));
+	to[strlen(HEAD) - strlen("?\",")] = phase;
+	return to + strlen(HEAD);
+}
+
+/* As out_us(). */
+static char *put_time(struct chrome *c, char *to, uint64_t ns)
+{
+	uint64_t ms = ns / 1000000;
+
+	if (!ms)
+		return out_us(to, ns);
+	if (ms != c->ms) {
+		c->ms = ms;
+		c->ms_length = out_dec(c->ms_digits, ms) - c->ms_digits;
+	}
+	memcpy(to, c->ms_digits, sizeof(c->ms_digits)); /* all of it: that takes no loop */
+	return out_six(to + c->ms_length, ns - ms * 1000000);
 }
 
 static char *put_head(struct timeline *v, char *to, char phase, const struct track *t, uint64_t ns)
 {
-	to = out_us(stpcpy(put_phase(v, to, phase), "\"ts\":"), ns);
+	to = put_time(v->own, put_phase(v, to, phase) + strlen("\"ts\":"), ns);
 	*to++ = ',';
 	return rendered_put(to, &t->ids);
 }
@@ -146,21 +174,30 @@ static int chrome_code(struct timeline *v, struct track *t, uint64_t ns, const s
 	return write_piece(v, 'i', t, ns, rendered_get(&c->codes, code, perfetto_code));
 }
 
+/* NULL: no memory. */
+static const struct slice *slice_of(struct chrome *c, const struct code *code)
+{
+	struct slice *s = map_get(&c->slices, (uintptr_t)code);
+
+	if (!s && (s = map_add(&c->slices, (uintptr_t)code, sizeof(*s)))) {
+		s->begin = rendered_get(&c->begins, code, perfetto_begin);
+		s->end = rendered_get(&c->ends, code, perfetto_end);
+	}
+	return s && s->begin && s->end ? s : NULL;
+}
+
 static int chrome_begin(struct timeline *v, struct track *t, struct span *span)
 {
-	struct chrome *c = v->own;
-	const struct rendered *begin = rendered_get(&c->begins, span_of(span), perfetto_begin);
-	const struct rendered *end = rendered_get(&c->ends, span_of(span), perfetto_end);
-
-	int err = begin && end ? identify(v, t) : no_memory(v);
+	const struct slice *s = slice_of(v->own, span_of(span));
+	int err = s ? identify(v, t) : no_memory(v);
 
 	if (err)
 		return err;
 	/* Room is checked for both: a beginning without its end would be a slice without one. */
-	span->end = end;
-	span->reserved = END_ROOM + t->ids.length + end->length;
+	span->end = s->end;
+	span->reserved = END_ROOM + t->ids.length + s->end->length;
 	v->reserved += span->reserved;
-	err = write_piece(v, 'B', t, span->shown, begin);
+	err = write_piece(v, 'B', t, span->shown, s->begin);
 	v->reserved -= span->reserved;
 	return err;
 }
@@ -444,6 +481,7 @@ static void chrome_free(struct timeline *v)
 
 	if (!c)
 		return;
+	map_free_all(&c->slices);
 	rendered_free_all(&c->codes);
 	rendered_free_all(&c->begins);
 	rendered_free_all(&c->ends);

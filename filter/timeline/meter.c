@@ -19,10 +19,8 @@ unsigned meter_event(struct meter *m, uint64_t ns, struct reading readings[stati
 	uint64_t end = m->begin + METER_PERIOD;
 	unsigned n = 0;
 
-	if (m->running && ns < end) {
-		m->events++;
+	if (meter_goes_on(m, ns))
 		return 0;
-	}
 	if (m->running)
 		readings[n++] = complete(m);
 	if (m->running && ns >= end + METER_PERIOD)

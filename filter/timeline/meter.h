@@ -28,6 +28,15 @@ struct reading {
 /* An event at `ns`. Returns how many readings it completed: 0, 1, or 2 if nothing happened since. */
 unsigned meter_event(struct meter *m, uint64_t ns, struct reading readings[static 2]);
 
+/* The same of an event in the period of the one before it, as most are: true, and there are no readings. */
+static inline bool meter_goes_on(struct meter *m, uint64_t ns)
+{
+	bool goes_on = m->running && ns < m->begin + METER_PERIOD;
+
+	m->events += goes_on;
+	return goes_on;
+}
+
 /* The stack is `depth` deep from now on. */
 void meter_depth(struct meter *m, uint64_t depth);
 

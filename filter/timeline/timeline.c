@@ -76,6 +76,7 @@ static int timeline_sample(struct sink *s, const struct sample *sample)
 	struct timeline *v = (struct timeline *)s;
 	struct reading readings[2];
 	struct track *t;
+	uint64_t ns;
 	int err = timeline_settle_yield(v);
 
 	if (!err && !sample->code)
@@ -99,7 +100,10 @@ static int timeline_sample(struct sink *s, const struct sample *sample)
 		v->yield.code = sample->code;
 		v->yield.offset = sample->offset;
 	}
-	return write_readings(v, t, readings, meter_event(&t->meter, timeline_since_start(v, sample->time), readings));
+	ns = timeline_since_start(v, sample->time);
+	if (meter_goes_on(&t->meter, ns))
+		return 0;
+	return write_readings(v, t, readings, meter_event(&t->meter, ns, readings));
 }
 
 /* --- the end ------------------------------------------------------------------------------------------ */

@@ -55,7 +55,13 @@ static inline struct track *timeline_activation_track(struct timeline *v, const 
 struct track *timeline_line_of(struct timeline *v, struct track *t, enum track_line line);
 
 /* ns since the first event of the trace, even if a window leaves it out: times are the same in all windows. */
-uint64_t timeline_since_start(struct timeline *v, uint64_t ns);
+void timeline_start(struct timeline *v, uint64_t ns);
+static inline uint64_t timeline_since_start(struct timeline *v, uint64_t ns)
+{
+	if (!v->started)
+		timeline_start(v, ns);
+	return ns > v->start_ns ? ns - v->start_ns : 0;
+}
 
 /* Tasks of that process's first event loop are threads of this one. */
 #define TASKS_OF(pid) (TIMELINE_CPUS + 1 + (pid))
@@ -88,7 +94,11 @@ int timeline_leave_span(struct timeline *v, struct track *t, struct span *span, 
 int timeline_name_import(struct timeline *v, const struct sample *s);
 
 /* A yield whose activation was not known: one more is suspended there. */
-int timeline_settle_yield(struct timeline *v);
+int timeline_suspend(struct timeline *v);
+static inline int timeline_settle_yield(struct timeline *v)
+{
+	return v->yield.code ? timeline_suspend(v) : 0;
+}
 
 /* --- timeline_trips.c: loops ------------------------------------------------------------------------------ */
 

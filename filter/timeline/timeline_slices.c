@@ -207,12 +207,10 @@ int timeline_leave(struct sink *s, const struct activation *a, enum leave_how ho
 	return timeline_leave_span(v, t, span, a->object, how, end_ns, end_cycles);
 }
 
-int timeline_settle_yield(struct timeline *v)
+int timeline_suspend(struct timeline *v)
 {
-	int err = 0;
+	int err = resumptions_yield(&v->yield.in->resumptions, v->yield.code, v->yield.offset, NULL, 0);
 
-	if (v->yield.code)
-		err = resumptions_yield(&v->yield.in->resumptions, v->yield.code, v->yield.offset, NULL, 0);
 	v->yield.code = NULL;
 	return err ? sink_file_no_memory(&v->file.sink) : 0;
 }

@@ -90,13 +90,10 @@ struct track *timeline_line_of(struct timeline *v, struct track *t, enum track_l
 	return t->lines[line];
 }
 
-uint64_t timeline_since_start(struct timeline *v, uint64_t ns)
+void timeline_start(struct timeline *v, uint64_t ns)
 {
-	if (!v->started) {
-		v->started = true;
-		v->start_ns = v->file.sink.profile ? v->file.sink.profile->first_ns : ns;
-	}
-	return ns > v->start_ns ? ns - v->start_ns : 0;
+	v->started = true;
+	v->start_ns = v->file.sink.profile ? v->file.sink.profile->first_ns : ns;
 }
 
 /* --- names, at the end ----------------------------------------------------------------------------------- */

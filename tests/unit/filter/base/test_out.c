@@ -497,6 +497,11 @@ static void test_numbers(void **state)
 			 (unsigned)(numbers[i] % 1000));
 		assert_string_equal(got, expected);
 	}
+	for (unsigned n = 0; n < 1000000; n += n < 2000 || n > 998000 ? 1 : 997) {
+		*out_six(got, n) = '\0';
+		snprintf(expected, sizeof(expected), "%03u.%03u", n / 1000, n % 1000);
+		assert_string_equal(got, expected);
+	}
 }
 
 int main(void)
