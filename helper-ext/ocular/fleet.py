@@ -39,15 +39,17 @@ def add(options: argparse.Namespace) -> int:
     if not any(map(os.path.exists, options.what)):
         raise Refused("no recording '%s'" % options.what[0])
     store = Store.made(options.store, partition)
-    refused = 0
+    refused, names = 0, set()
     for number, recording in enumerate(options.what, 1):
         try:
             added = fleet_add.add(store, recording, given, options.events, "%d of %d" % (number, len(options.what)))
+            names.update(row["recording"] for row in added)
             for said in ["%s  %s%s" % (row["recording"], recording, fleet_add.lacks(row)) for row in added] or ["%s  is in the store already" % recording]:
                 stderr.show(stderr.printable(said), sys.stdout)
         except Refused as e:
             stderr.say("ocular: " + stderr.printable(str(e)))
             refused = 1
+    fleet_compact.together(store, names)
     return refused
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """`ocular fleet compact`: few large files instead of a file for each recording and table.
 
-A pack has a day's recordings that are in no pack yet. Its rows in the table `recording` are written last, and count from then on;
+A pack has a day's recordings that are in no pack yet, or those of them that were added by one command. Its rows in the table `recording` are written last, and count from then on;
 only then are the recordings' own files taken away. Whoever adds meanwhile is not in it, and comes into the next one.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -14,21 +15,33 @@ from . import fleet_tables as tables
 from .fleet_store import PACK, Refused, Store, duckdb, quoted
 
 LOCK = ".compact.lock"
+TOGETHER = 8  # recordings by one command: of fewer a pack would gain little, and keep them from a larger one
 OLD = 24 * 60 * 60  # s: what is still half written then was left by a writer that was killed
 
 
-def compact(store: Store) -> int:
-    """How many recordings came into packs. Refused if somebody else is at it."""
+class Busy(Refused):
+    """Somebody else is at it."""
+
+
+def together(store: Store, added: "set[str]") -> None:
+    """A pack of recordings that were added by one command, if they are enough. They are there anyhow: who is at it meanwhile may take them, or the next one."""
+    if len(added) >= TOGETHER:
+        with contextlib.suppress(Busy):
+            compact(store, added)
+
+
+def compact(store: Store, only: "set[str] | None" = None) -> int:
+    """How many recordings came into packs, of all or of some. Busy if somebody else is at it."""
     connection = duckdb().connect()
     try:
         with open(os.path.join(store.folder, LOCK), "w", encoding="utf-8") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise Refused("'%s' is being compacted by somebody else" % store.shown) from None
+                raise Busy("'%s' is being compacted by somebody else" % store.shown) from None
             days: dict[str, list[str]] = {}
             for day, stem in sorted(store.seen(connection)):
-                if not stem.startswith(PACK):
+                if not stem.startswith(PACK) and (only is None or stem in only):
                     days.setdefault(day, []).append(stem)
             for day, stems in days.items():
                 _pack(connection, store, day, stems)

@@ -245,6 +245,26 @@ def killed(python, duck, folder):
     return problems + wrong_events(fleet, 1) + [f"added again: {found} calls of {wanted}"] * (found != wanted)
 
 
+def together(python, duck, folder):
+    """Recordings that one command adds come into one file a table, with the rows that they have in files of their own; a further one does not."""
+    fleet = Fleet(python, duck, folder)
+    names = [fleet.record(f"t{n}", 20 + n) for n in range(WRITERS)]
+    for name in names:
+        fleet.must("add", "alone", name)
+    said = fleet.must("add", "store", *names)
+    problems = [f"{said}"] * (said.count("\n") != WRITERS)
+    for table in ("recording", "function", "edges", "loops", "waits"):
+        rows = [fleet.sql(f"SELECT * FROM {table} ORDER BY ALL", store) for store in ("alone", "store")]
+        problems += [f"{table}: {len(rows[0])} and {len(rows[1])} rows"] * (rows[0] != rows[1] or not rows[0])
+        there = [path for path in fleet.files() if f"/{table}/" in path]
+        problems += [f"{there}"] * (len(there) != 1)
+    before = fleet.files()
+    again = fleet.must("add", "store", *names)
+    problems += [again] * (again.count("in the store already") != WRITERS or fleet.files() != before)
+    fleet.must("add", "store", fleet.record("more", 50), names[0])
+    return problems + [f"{fleet.files()}"] * (len([path for path in fleet.files() if "/recording/" in path]) != 2)
+
+
 def events(python, duck, folder):
     """Each event as a row, of a recording that is there already, too, and after compact; once, however often it is asked for."""
     fleet = Fleet(python, duck, folder)
@@ -699,7 +719,7 @@ def tree(folder):
 CASES = (
     ("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
     ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
-    ("each event as a row", events), ("a store that is partitioned by labels", partitioned),
+    ("added together", together), ("each event as a row", events), ("a store that is partitioned by labels", partitioned),
     ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
     ("answers as a table, JSON, CSV and a page", formats),
     ("2 % on one host of 50 is found", made_up),
