@@ -13,7 +13,7 @@ import tempfile
 
 from . import fleet_events, progress, tools
 from . import fleet_tables as tables
-from .fleet_store import NO_DAY, Refused, Store, duckdb, made_of
+from .fleet_store import NO_DAY, Refused, Store, connect, made_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def lacks(row: "dict[str, Any]") -> str:
 
 def _add(store: Store, recording: str, given: dict[str, str], shown: str, events: bool, which: str) -> "dict[str, Any] | None":
     """One part, which the user knows by another name if it was packed. None: it is there already."""
-    connection = duckdb().connect()
+    connection = connect()
     versions, name = _versions(recording), content_id(recording)
     at = there(connection, store, name, given, shown)
     if at and not (events and _lacks_events(store, at[0], name)):

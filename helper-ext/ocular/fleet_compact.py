@@ -11,7 +11,7 @@ import os
 import time
 
 from . import fleet_tables as tables
-from .fleet_store import PACK, Refused, Store, duckdb, quoted
+from .fleet_store import PACK, Refused, Store, connect, quoted
 
 LOCK = ".compact.lock"
 OLD = 24 * 60 * 60  # s: what is still half written then was left by a writer that was killed
@@ -19,7 +19,7 @@ OLD = 24 * 60 * 60  # s: what is still half written then was left by a writer th
 
 def compact(store: Store) -> int:
     """How many recordings came into packs. Refused if somebody else is at it."""
-    connection = duckdb().connect()
+    connection = connect()
     try:
         with open(os.path.join(store.folder, LOCK), "w", encoding="utf-8") as lock:
             try:
