@@ -45,6 +45,7 @@ for child in children: child.wait()
 """
 FORKS = "import os\ndef f(n): return n and f(n - 1)\nfor n in 10, 20:\n    if not os.fork(): f(n); raise SystemExit\n    os.wait()\nf(30)\n"
 FAMILIES = 4
+REQUESTS = PROGRAM.replace("    work(int", "    import ocular\n    with ocular.request('view'): work(int")
 KILLED = "import os, subprocess, sys\nif len(sys.argv) > 1: os.kill(os.getpid(), 9)\nsubprocess.run([sys.executable, __file__, 'x'])\n"
 
 
@@ -97,6 +98,21 @@ def equal(python, options, folder):
     return problems + [f"nothing in {empty}"] * (empty != {"requests", "snapshots", *["c_function"] * (not options)})
 
 
+def requests(python, folder):
+    """Those of two processes are numbered together: the parts are not what the whole is, and say so."""
+    made = record(python, folder, REQUESTS)
+    found = parts(made, 9)
+    problems = [f"{len(found)} parts, {[each and len(each['requests']) for each in found]}"] * (None in found or len(found) != FAMILIES)
+    return problems or ["joined"] * (fleet_split.joined(found) is not None) + unequal_requests(made, found)
+
+
+def unequal_requests(made, found):
+    """The whole has the requests of all parts."""
+    of = whole(made)
+    problems = [f"{of['losses']}"] * any(of["losses"].values())
+    return problems + ["other requests"] * (sorted(row["pid"] for row in of["requests"]) != sorted(row["pid"] for each in found for row in each["requests"]))
+
+
 def not_split(python, source, options, folder):
     """The parts would not add up: there are none."""
     return fleet_split.shares(record(python, folder, source, *options), 3)
@@ -118,6 +134,7 @@ def cases(python, chosen):
         return
     for name, options in (("calls and loops", ()), ("C functions", ("--c-calls",))):
         yield f"the parts add up: {name}", equal, python, options
+    yield "requests of several processes", requests, python
     yield "forks stay together", not_split, python, FORKS, ()
     yield "a process that was killed", not_split, python, KILLED, ()
     yield "a flight recorder", not_split, python, PROGRAM, ("--flight", "50ms")
