@@ -80,6 +80,8 @@ def server(command, folder, log, said):
                 if process.poll() is not None:
                     raise RuntimeError(text[-2000:])
                 time.sleep(0.1)
+            else:
+                raise RuntimeError(f"{log} does not say: {said}")
             yield
         finally:
             process.kill()
