@@ -64,8 +64,11 @@ class Group:
 
     def remove(self):
         for path in self.paths.values():
-            with contextlib.suppress(OSError):  # of processes that have not ended
-                os.rmdir(path)
+            for _ in range(100):  # its processes end after the command
+                with contextlib.suppress(OSError):
+                    os.rmdir(path)
+                    break
+                time.sleep(0.1)
 
 
 class Workers:
@@ -122,7 +125,6 @@ def run(options, folder, workers, number):
             if process.returncode:
                 sys.exit(said.read())
     finally:
-        time.sleep(0.5)
         seen.remove()
     events = [json.loads(line) for path in tree(log) if not path.endswith(".crc") for line in open(path, encoding="utf-8")]
     tasks = [event["Task Info"] for event in events if event["Event"] == "SparkListenerTaskEnd"]
