@@ -343,7 +343,7 @@ test-bare:
 	scripts/bare
 
 test-spark: all
-	tests/run --limit 3600 'tests/spark/test_spark.py'
+	tests/run -j 1 --limit 3600 'tests/spark/test_spark.py' 'tests/spark/test_file_systems.py'
 
 # With a CPython without a GIL, which is built first: what threads may meet there. Of the emulated processor only what needs
 # no specialization.

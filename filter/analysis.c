@@ -36,6 +36,7 @@ int analysis_open_sinks(struct analysis *a, const struct options *o)
 	wall = codes_wall(&a->codes);
 	trace_window(&a->trace, &o->time, &wall);
 	trace_select(&a->trace, &o->select);
+	trace_processes(&a->trace, o->processes);
 	if (a->recovers)
 		decode_init(&a->decoder, &a->codes, recover_sample, NULL, &a->recover);
 	else

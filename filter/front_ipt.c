@@ -15,7 +15,7 @@
 
 int front_ipt_open(struct front_ipt *f, const char *path)
 {
-	*f = (struct front_ipt){ .pid = -1 };
+	*f = (struct front_ipt){ .pid = -1, .asked_of = INT32_MIN };
 	return pt_trace_open(&f->trace, path);
 }
 

@@ -22,8 +22,11 @@ struct front_ipt {
 	struct pt_pipe *pipe; /* NULL: one thread does all */
 	struct words *room;   /* where words are put */
 	uint64_t taken;
-	bool as_perf; /* leave out what perf does not tell: the caller's wish, after opening */
-	int err;      /* what the analysis said, or the thread that decodes */
+	bool as_perf; /* leave out what perf does not tell: the caller's wish, after opening; so is the next one */
+	const char *processes; /* all others' words are left out, as soon as they are decoded; NULL: none */
+	int32_t asked_of;      /* the last process, */
+	bool asked;	       /* and whether its words are wanted */
+	int err;	       /* what the analysis said, or the thread that decodes */
 	struct ticks ticks;
 	int32_t pid;  /* the process `by_core` is of */
 	bool by_core; /* its cycles are core cycles */

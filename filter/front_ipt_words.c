@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pid_list.h"
 #include "pt/pt_pipe.h"
 
 /* --- whose cycles they are ------------------------------------------------------------------------------- */
@@ -84,12 +85,22 @@ static int pass_on(struct front_ipt *f)
 	return err;
 }
 
-/* The last n words in the room, or a gap, are of this thread. */
+static bool is_wanted(struct front_ipt *f, int32_t pid)
+{
+	if (pid != f->asked_of)
+		f->asked = pid_list_has(f->processes, pid);
+	f->asked_of = pid;
+	return f->asked;
+}
+
+/* The last n words in the room, or a gap, are of this thread. Words that are not wanted make room for the next ones. */
 static int add_run(struct front_ipt *f, int32_t pid, int32_t tid, uint32_t n, enum word_run_kind kind)
 {
 	struct words *w = f->room;
 	struct word_run *last = w->nruns ? &w->runs[w->nruns - 1] : NULL;
 
+	if (f->processes && !is_wanted(f, pid))
+		return 0;
 	w->n += n;
 	if (last && last->tid == tid && last->pid == pid && last->kind == RUN_WORDS && kind == RUN_WORDS)
 		last->n += n;

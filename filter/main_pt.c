@@ -26,6 +26,8 @@
 
 #define EXIT_LEFT_TO_PERF 3
 
+#define NO_PROCESSES "processes= is for recordings that have ended, and not for mode opcodes"
+
 #define USAGE "usage: ocular-pt [KEY=VALUE ...] DIR|FILE"
 
 static void say(const char *what)
@@ -115,6 +117,10 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	bool ended = true;
 	int err = analysis_open_codes(&a, dir, o->follow);
 
+	if (!err && o->processes && (o->follow || a.recovers)) {
+		codes_free(&a.codes);
+		return fail(o, NO_PROCESSES);
+	}
 	why = err || !o->leave_to_perf ? NULL : perf_knows_more(f, &a);
 	if (why) {
 		codes_free(&a.codes);
@@ -128,6 +134,7 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	a.trace.profile.file = file;
 	progress_init(&progress, options_when(o->progress, STDERR_FILENO), size / BYTES_PER_MARKER, o->progress_what);
 	f->as_perf = o->as_perf;
+	f->processes = o->processes;
 	err = o->follow ? front_live_feed(f, &a, dir, &ended) : front_ipt_feed(f, &a, &progress);
 	err = err ? analysis_fail(&a, err) : analysis_finish(&a, ended);
 	progress_end(&progress);

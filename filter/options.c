@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/out.h"
+#include "base/pid_list.h"
 #include "base/terminal.h"
 #include "export/sink_bridges.h"
 #include "report/sink_console.h"
@@ -99,6 +100,12 @@ static bool set_size(void *field, const char *value)
 	};
 
 	return read_quantity(value, units, field) && *(uint64_t *)field >= MAX_SIZE_LEAST;
+}
+
+static bool set_processes(void *field, const char *value)
+{
+	*(const char **)field = value;
+	return pid_list_valid(value);
 }
 
 static bool set_yes(void *field, const char *value)
@@ -238,6 +245,10 @@ static const struct {
 	KEY(leave_to_perf, set_yes, "yes|no",
 	    "ocular-pt: where perf must read the recording, say why and end with status 3", FOR_PERF),
 	KEY(as_perf, set_yes, "yes|no", "ocular-pt: leave out the kernel's switch records, which perf does not tell",
+	    FOR_PERF),
+	KEY(processes, set_processes, "[^]PID,...",
+	    "ocular-pt: only what these processes did, or with ^ all but these; whether the file\n"
+	    "lacks some of its words as a whole is not told then",
 	    FOR_PERF),
 #undef KEY
 #undef SELECT

@@ -50,8 +50,9 @@ struct options {
 	int status;	      /* descriptor for the closing line, -1: none */
 	bool leave_to_perf;
 	bool as_perf;
-	bool follow;  /* the recording is being written */
-	bool callers; /* and tells those of what standard input asks for */
+	const char *processes; /* only these (pid_list.h); NULL: all */
+	bool follow;	       /* the recording is being written */
+	bool callers;	       /* and tells those of what standard input asks for */
 	bool help;
 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cold.h"
+#include "base/pid_list.h"
 #include "objects.h"
 
 void trace_init(struct trace *t, struct codes *codes, struct sink *sinks)
@@ -27,6 +28,11 @@ void trace_select(struct trace *t, const struct select *by)
 {
 	t->selects = !select_all(by);
 	selection_init(&t->selection, by, t->profile.codes);
+}
+
+void trace_processes(struct trace *t, const char *only)
+{
+	t->only = only;
 }
 
 /* Of a process; made on first use. NULL: no memory. */
@@ -340,11 +346,13 @@ static int finish_processes(struct trace *t, bool counted)
 	int err = codes_read_all(t->profile.codes);
 
 	for (struct map_slot *s = NULL; !err && (s = map_next(&t->profile.codes->processes, s));) {
-		describe(&t->profile, s->value);
-		if (counted)
-			err = lost_at_end(t, s->value);
+		struct process *p = s->value;
+
+		describe(&t->profile, p);
+		if (counted && pid_list_has(t->only, p->pid))
+			err = lost_at_end(t, p);
 	}
-	return err || !counted ? err : lost_of_file(t);
+	return err || !counted || t->only ? err : lost_of_file(t);
 }
 
 static int compare_threads(const void *one, const void *other)

@@ -28,6 +28,7 @@ struct trace {
 	uint64_t last_ns;	    /* latest sample outside the window */
 	struct selection selection;
 	bool selects;	    /* not all is wanted */
+	const char *only;   /* the processes that are fed; NULL: all */
 	struct map threads; /* (pid, tid) -> struct thread */
 	struct map early;   /* the same: those that were early (thread.h), and may still be */
 	struct map gils;    /* pid -> struct gil */
@@ -45,6 +46,9 @@ void trace_window(struct trace *t, const struct time_span *window, const struct 
 
 /* Leaves out what is not selected: no code, thread, function or task. Likewise. The patterns must outlive the trace. */
 void trace_select(struct trace *t, const struct select *by);
+
+/* Only these processes are fed (pid_list.h): what others lost is not looked for. Likewise. */
+void trace_processes(struct trace *t, const char *only);
 
 /* A sample_fn (decode.h) whose `to` is a struct trace. 0, -ENOMEM, or what a sink or time_span_resolve() returned. */
 int trace_feed(void *trace, const struct sample *s);

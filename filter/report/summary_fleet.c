@@ -64,7 +64,9 @@ json_t *summary_fleet_function(const struct durations *d, const struct code *cod
 
 json_t *summary_fleet_loop(const struct loop *loop)
 {
-	return json_pack("{s:o}", "cycles_buckets", buckets(&loop->cycles));
+	const struct json_number times[] = { { "total_ns", loop->time }, { "self_ns", loop->own_time } };
+
+	return json_join(json_pack("{s:o}", "cycles_buckets", buckets(&loop->cycles)), JSON_NUMBERS(times));
 }
 
 static json_t *end_of(const struct code *code)

@@ -13,7 +13,7 @@ import tempfile
 
 from . import fleet_events, progress, tools
 from . import fleet_tables as tables
-from .fleet_store import NO_DAY, Refused, Store, duckdb, made_of
+from .fleet_store import NO_DAY, Refused, Store, connect, made_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HEADER_MOST = 16 << 20  # of the first line of a code table
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
 VALUE = re.compile(r"\w[\w.+:@ -]{0,199}", re.ASCII)
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")  # of another file system than this machine's
 HOSTNAME = 3  # perf's number of that feature
 
 
@@ -120,7 +121,7 @@ def _summary(recording: str, which: str) -> "dict[str, Any]":
     made = json.loads(written.decode("utf-8", "replace"))
     if not isinstance(made, dict) or made.get("schema") != 1:
         raise NotAdded("'%s' was not added: its summary has another schema" % recording)
-    return tables.with_waiting(made)
+    return made
 
 
 def _header(recording: str, summary: "dict[str, Any]") -> "dict[str, Any]":
@@ -200,13 +201,13 @@ def there(connection: "Any", store: Store, recording: str, given: dict[str, str]
 
 
 def add(store: Store, recording: str, given: dict[str, str], events: bool = False, which: str = "1 of 1",
-        shown: "Callable[[str], str] | None" = None) -> "list[dict[str, Any]]":
-    """One recording, packed or not, `which` of several: the rows of what was not there already, one for each of its parts. shown: where a part
-    is for users, if not here."""
+        shown: "Callable[[str], str] | None" = None, share: slice = slice(None)) -> "list[dict[str, Any]]":
+    """One recording, packed or not, `which` of several: the rows of what was not there already, one for each of its parts, or of some of
+    these. shown: where a part is for users, if not here."""
     if not os.path.exists(recording):
         raise Refused("no recording '%s'" % recording)
     with tools.unpacked(recording) as folder:
-        names = {part: shown(part) if shown else (part if folder == recording else recording) for part in parts(folder)}
+        names = {part: shown(part) if shown else (part if folder == recording else recording) for part in parts(folder)[share]}
         return [row for row in (_add(store, part, given, name, events, which) for part, name in names.items()) if row]
 
 
@@ -217,7 +218,7 @@ def lacks(row: "dict[str, Any]") -> str:
 
 def _add(store: Store, recording: str, given: dict[str, str], shown: str, events: bool, which: str) -> "dict[str, Any] | None":
     """One part, which the user knows by another name if it was packed. None: it is there already."""
-    connection = duckdb().connect()
+    connection = connect()
     versions, name = _versions(recording), content_id(recording)
     at = there(connection, store, name, given, shown)
     if at and not (events and _lacks_events(store, at[0], name)):
@@ -226,18 +227,32 @@ def _add(store: Store, recording: str, given: dict[str, str], shown: str, events
     if versions != _versions(recording):  # the report repairs what was cut off
         name = content_id(recording)
     at = there(connection, store, name, given, shown)
-    header = _header(recording, summary)
-    start = start_of(header, summary["trace"].get("start_ns"))
-    day = at[0] if at else store.place(start.date().isoformat() if start else NO_DAY, given)
-    names = tables.Names(header)
-    if not at:
-        _write_tables(connection, store, (day, name), summary, names)
-    if events and _lacks_events(store, day, name):
-        fleet_events.add(store, recording, (day, name), names)
-    row = _recording_row(recording, summary, name, header, given, shown)
-    if not at:
-        store.write(connection, made_of(connection, _recording_columns(given), tables.as_json([row])), tables.RECORDING, day, name)
+    row = write(connection, store, Known(recording, name, summary), tables.with_waiting(summary), given, shown, at, recording if events else None)
     return row if not at or events else None
+
+
+class Known:
+    """Of a recording beside its summary: its id, the header of its first process, and its host."""
+
+    def __init__(self, recording: str, name: str, summary: "dict[str, Any]") -> None:
+        self.name, self.header = name, _header(recording, summary)
+        self.host = host_of(os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording)
+
+
+def write(connection: "Any", store: Store, known: Known, summary: "dict[str, Any]", given: dict[str, str], shown: str,
+          at: "tuple[str, str] | None" = None, events_of: "str | None" = None) -> "dict[str, Any]":
+    """All rows of a recording, or, if it is there already, `at`, none of them; then the events of events_of, if they are not there. Its row."""
+    start = start_of(known.header, summary["trace"].get("start_ns"))
+    day = at[0] if at else store.place(start.date().isoformat() if start else NO_DAY, given)
+    names = tables.Names(known.header)
+    if not at:
+        _write_tables(connection, store, (day, known.name), summary, names)
+    if events_of and _lacks_events(store, day, known.name):
+        fleet_events.add(store, events_of, (day, known.name), names)
+    row = _recording_row(known, summary, given, shown)
+    if not at:
+        store.write(connection, made_of(connection, _recording_columns(given), tables.as_json([row])), tables.RECORDING, day, known.name)
+    return row
 
 
 def _lacks_events(store: Store, day: str, name: str) -> bool:
@@ -256,12 +271,11 @@ def _recording_columns(given: dict[str, str]) -> list[tuple[str, str]]:
     return tables.columns(tables.RECORDING) + [(tables.LABEL + label, "VARCHAR") for label in given]
 
 
-def _recording_row(recording: str, summary: "dict[str, Any]", name: str, header: "dict[str, Any]", given: dict[str, str],
-                   shown: str) -> "dict[str, Any]":
-    host = host_of(os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording)
+def _recording_row(known: Known, summary: "dict[str, Any]", given: dict[str, str], shown: str) -> "dict[str, Any]":
+    header = known.header
     script, start = tables.program(header), start_of(header, summary["trace"].get("start_ns"))
-    row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host,
-                               start=start and start.isoformat(" "), path=os.path.abspath(shown),
-                               commit=commit_of(tables.Names(header).folders[-1], host, start_of(header)))
+    row = tables.recording_row(summary, recording=known.name, program=script and os.path.basename(script), host=known.host,
+                               start=start and start.isoformat(" "), path=shown if ADDRESS.match(shown) else os.path.abspath(shown),
+                               commit=commit_of(tables.Names(header).folders[-1], known.host, start_of(header)))
     row.update({tables.LABEL + label: value for label, value in given.items()})
     return row

@@ -12,7 +12,7 @@ import os
 import time
 
 from . import fleet_tables as tables
-from .fleet_store import PACK, Refused, Store, duckdb, quoted
+from .fleet_store import PACK, Refused, Store, connect, quoted
 
 LOCK = ".compact.lock"
 TOGETHER = 8  # recordings by one command: of fewer a pack would gain little, and keep them from a larger one
@@ -32,7 +32,7 @@ def together(store: Store, added: "set[str]") -> None:
 
 def compact(store: Store, only: "set[str] | None" = None) -> int:
     """How many recordings came into packs, of all or of some. Busy if somebody else is at it."""
-    connection = duckdb().connect()
+    connection = connect()
     try:
         with open(os.path.join(store.folder, LOCK), "w", encoding="utf-8") as lock:
             try:

@@ -26,7 +26,7 @@ import urllib.parse
 
 from . import fleet_add, tools
 from . import fleet_tables as tables
-from .fleet_store import Refused, Store, duckdb
+from .fleet_store import Refused, Store, connect
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class Kept:
         if not added and any(note["recording"] == recording for note in self.notes()):  # by another key: its file was repaired
             self._drop(key)
             return None
-        place = self.store.has(duckdb().connect(), recording)
+        place = self.store.has(connect(), recording)
         note = {"key": key, "recording": recording, "day": day, "place": place and place[0], **about}
         try:
             os.makedirs(os.path.dirname(stem), exist_ok=True)

@@ -43,6 +43,13 @@ def duckdb() -> "Any":
         raise Refused(NO_DUCKDB) from None
 
 
+def connect() -> "Any":
+    """A database of its own. It shows no progress: DuckDB would do so on standard output, among the answer, of what takes two seconds."""
+    connection = duckdb().connect()
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
 def quoted(text: str) -> str:
     """As a literal of SQL."""
     return "'" + text.replace("'", "''") + "'"
@@ -218,7 +225,7 @@ class Store:
 
     def reader(self) -> "Any":
         """A connection with a view of each table; it can read the store and nothing else, and write nothing."""
-        connection = duckdb().connect()
+        connection = connect()
         seen = self.seen(connection)
         for table in tables.all_tables():
             there = self.files(table)

@@ -50,6 +50,11 @@ def recorder() -> str:
     return _program("ocular-record")
 
 
+def analyser() -> str:
+    """Path of ocular-pt. RuntimeError if there is none."""
+    return _program("ocular-pt")
+
+
 def emulator() -> str:
     """Path of ocular-qemu. RuntimeError if there is none."""
     return _program("ocular-qemu")

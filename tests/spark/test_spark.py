@@ -16,8 +16,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), "doors"), os.path.join(os.path.dirname(HERE), "wrapper")]
 import recording  # noqa: E402
 from test_fleet import Fleet, tree  # noqa: E402
+from test_fleet_split import FORKS, PROGRAM, REQUESTS, record  # noqa: E402
 
-CLUSTER = "local-cluster[2,1,1024]"
+CORES = 2
+CLUSTER = f"local-cluster[{CORES},1,1024]"
 MINUTES = 600  # s: a machine with two cores that does other things, too
 FETCHING = 1800  # s: PySpark is 450 MB
 PACKAGES = ("duckdb", "pyspark")
@@ -25,12 +27,15 @@ LABELS = ("--label", "release=1.4", "--label", "host=web1")
 # Reads the files itself: how many rows of each table are in one of two stores only, and in both.
 COMPARE = """
 import duckdb, json, os, sys
-one, other = sys.argv[1:]
+duckdb.execute("SET enable_progress_bar = false")
+one, other, address = sys.argv[1:]  # of the other's recordings, before the path
 found = {}
 for table in sorted({name for store in (one, other) for name in os.listdir(store) if os.path.isdir(os.path.join(store, name))}):
     rows = ["(SELECT COLUMNS(*)::VARCHAR FROM read_parquet('%s/%s/**/*.parquet', union_by_name = true, hive_partitioning = true))" % (store, table)
             for store in (one, other)]
-    found[table] = [duckdb.connect().execute("SELECT count(*) FROM (SELECT * FROM %s a %s ALL SELECT * FROM %s b)" % (a, how, b)).fetchone()[0]
+    if table == "recording":
+        rows[1] = "(SELECT * REPLACE (replace(path, '%s', '') AS path) FROM %s)" % (address, rows[1])
+    found[table] = [duckdb.execute("SELECT count(*) FROM (SELECT * FROM %s a %s ALL SELECT * FROM %s b)" % (a, how, b)).fetchone()[0]
                     for a, how, b in ((rows[0], "EXCEPT", rows[1]), (rows[1], "EXCEPT", rows[0]), (rows[0], "INTERSECT", rows[1]))]
 print(json.dumps(found))
 """
@@ -58,9 +63,9 @@ def spark(fleet, *words, master=CLUSTER):
     return recording.run(fleet.command("spark", *words, "--master", master), cwd=fleet.folder, env=environment(fleet), timeout=MINUTES)
 
 
-def unequal(fleet, store):
-    """Tables of which not all rows are those of the store that fleet add made."""
-    done = recording.run([fleet.duck, "-c", COMPARE, os.path.join(fleet.folder, "one"), os.path.join(fleet.folder, store)])
+def unequal(fleet, store, address=""):
+    """Tables of which not all rows are those of the store that fleet add made, of recordings whose paths there do not begin with that address."""
+    done = recording.run([fleet.duck, "-c", COMPARE, os.path.join(fleet.folder, "one"), os.path.join(fleet.folder, store), address])
     if done.returncode:
         raise RuntimeError(done.stderr)
     found = json.loads(done.stdout)
@@ -109,6 +114,38 @@ def equal(python, duck, folder):
     return problems + ["touched"] * (tree(os.path.join(folder, "many")) != before)
 
 
+def event_log(folder):
+    """Options that have Spark write one, and what reads it."""
+    os.mkdir(os.path.join(folder, "log"))
+    words = [word for option in ("enabled=true", f"dir=file:{folder}/log", "compress=false", "rolling.enabled=false") for word in ("--conf", "spark.eventLog." + option)]
+    return words, lambda: [json.loads(line) for path in tree(os.path.join(folder, "log")) if not path.endswith(".crc") for line in open(path, encoding="utf-8")]
+
+
+def split(python, duck, folder):
+    """Large recordings, of several tasks each: by processes, by files, as a whole after all, because the parts do not add up, or at once."""
+    fleet = Fleet(python, duck, folder)
+    os.mkdir(os.path.join(folder, "all"))
+    for name, source, options in (("processes", PROGRAM, ()), ("pack", PROGRAM, ("--c-calls",)), ("requests", REQUESTS, ()), ("forks", FORKS, ()),
+                                  ("files", FORKS, ("--switch-output", "256K"))):
+        os.rename(record(python, folder, source, *options), os.path.join(folder, "all", name))
+    recording.run([recording.WRAPPER, "pack", "-q", "--remove", "all/pack"], cwd=folder)
+    names = sorted(os.listdir(os.path.join(folder, "all")))
+    fleet.must("add", "one", *(f"all/{name}" for name in names), *LABELS)
+    words, log = event_log(folder)
+    done = spark(fleet, "many", "all", *LABELS, "--conf", "spark.ocular.split=10k", *words)
+    problems = [f"exit {done.returncode}: {done.stdout}{done.stderr}"] * (done.returncode != 0 or done.stderr != "" or "pack.ocular" not in done.stdout)
+    events = log()  # Spark also has tasks of its own, that look for files
+    stages = {event["Stage Info"]["Stage ID"] for event in events if event["Event"] == "SparkListenerStageCompleted" and "PythonRDD" in event["Stage Info"]["Stage Name"]}
+    results = [event for event in events if event["Event"] == "SparkListenerTaskEnd" and event["Task Type"] == "ResultTask" and event["Stage ID"] in stages]
+    tasks = CORES * len(names) + 1  # `requests` once more
+    problems += [f"{len(results)} tasks, not {tasks}"] * (len(results) != tasks)
+    done = spark(fleet, "many", "all", *LABELS, "--conf", "spark.ocular.split=10k", master="local[2]")
+    problems += [f"again: exit {done.returncode}: {done.stdout}{done.stderr}"] * (done.returncode != 0 or done.stdout.count("in the store already") != len(names))
+    done = spark(fleet, "many", "all", "--conf", "spark.ocular.split=much", master="local[1]")
+    problems += [f"exit {done.returncode}: {done.stderr}"] * (done.returncode != 1 or done.stderr.count("\n") != 1 or "is a number of bytes" not in done.stderr)
+    return problems + unequal(fleet, "many")
+
+
 def parents():
     """pid: (parent, command line) of all processes."""
     found = {}
@@ -136,10 +173,9 @@ def killed(python, duck, folder):
     """An executor, while it reads a recording: another one does its work, and the store is the same."""
     fleet = Fleet(python, duck, folder)
     names = recorded(fleet)
-    os.mkdir(os.path.join(folder, "log"))
     fleet.must("add", "one", *(f"all/{name}" for name in names), *LABELS)
-    words = ("many", "all", *LABELS, "--master", CLUSTER, "--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir=file:{folder}/log",
-             "--conf", "spark.eventLog.compress=false", "--conf", "spark.eventLog.rolling.enabled=false")
+    options, log = event_log(folder)
+    words = ("many", "all", *LABELS, "--master", CLUSTER, *options)
     with subprocess.Popen(fleet.command("spark", *words), cwd=folder, env=environment(fleet), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as process:
         victim = None
@@ -152,7 +188,7 @@ def killed(python, duck, folder):
         out, err = process.communicate(timeout=MINUTES)
     problems = ["no executor was at work"] * (not victim) + [f"too late: {before}"] * bool(before)
     problems += [f"exit {process.returncode}: {out}{err}"] * (process.returncode != 0 or err != "")
-    events = [json.loads(line) for path in tree(os.path.join(folder, "log")) if not path.endswith(".crc") for line in open(path, encoding="utf-8")]
+    events = log()
     lost = [event for event in events if event["Event"] == "SparkListenerTaskEnd" and event["Task End Reason"]["Reason"] != "Success"]
     removed = [event for event in events if event["Event"] == "SparkListenerExecutorRemoved"]
     return problems + unequal(fleet, "many") + [f"{len(lost)} tasks and {len(removed)} executors were lost"] * (not lost or not removed)
@@ -179,8 +215,8 @@ def cases(python, chosen):
     if python != recording.pythons(chosen)[-1]:
         return
     duck = spark_python(python)
-    for name, function in (("the store is that of fleet add, row for row", equal), ("an executor is killed in the middle", killed),
-                           ("bad input is refused in a line", refused)):
+    for name, function in (("the store is that of fleet add, row for row", equal), ("large recordings are split", split),
+                           ("an executor is killed in the middle", killed), ("bad input is refused in a line", refused)):
         if duck:
             yield name, function, python, duck
         else:
