@@ -11,9 +11,9 @@ import struct
 import subprocess
 import tempfile
 
-from . import fleet_events, progress, tools
+from . import fleet_events, fleet_files, progress, tools
 from . import fleet_tables as tables
-from .fleet_store import NO_DAY, Refused, Store, duckdb, made_of
+from .fleet_store import NO_DAY, Refused, Store, made_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def lacks(row: "dict[str, Any]") -> str:
 
 def _add(store: Store, recording: str, given: dict[str, str], shown: str, events: bool, which: str) -> "dict[str, Any] | None":
     """One part, which the user knows by another name if it was packed. None: it is there already."""
-    connection = duckdb().connect()
+    connection = store.connect()
     versions, name = _versions(recording), content_id(recording)
     at = there(connection, store, name, given, shown)
     if at and not (events and _lacks_events(store, at[0], name)):
@@ -241,7 +241,7 @@ def _add(store: Store, recording: str, given: dict[str, str], shown: str, events
 
 
 def _lacks_events(store: Store, day: str, name: str) -> bool:
-    return not os.path.exists(store.path(tables.EVENTS, day, name))
+    return not store.has_file(tables.EVENTS, day, name)
 
 
 def _write_tables(connection: "Any", store: Store, at: tuple[str, str], summary: "dict[str, Any]", names: tables.Names) -> None:
@@ -261,7 +261,7 @@ def _recording_row(recording: str, summary: "dict[str, Any]", name: str, header:
     host = host_of(os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording)
     script, start = tables.program(header), start_of(header, summary["trace"].get("start_ns"))
     row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host,
-                               start=start and start.isoformat(" "), path=os.path.abspath(shown),
+                               start=start and start.isoformat(" "), path=shown if fleet_files.ADDRESS.match(shown) else os.path.abspath(shown),
                                commit=commit_of(tables.Names(header).folders[-1], host, start_of(header)))
     row.update({tables.LABEL + label: value for label, value in given.items()})
     return row

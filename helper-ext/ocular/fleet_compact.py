@@ -5,13 +5,12 @@ A pack has a day's recordings that are in no pack yet. Its rows in the table `re
 only then are the recordings' own files taken away. Whoever adds meanwhile is not in it, and comes into the next one.
 """
 
-import fcntl
 import hashlib
-import os
 import time
 
+from . import fleet_files
 from . import fleet_tables as tables
-from .fleet_store import PACK, Refused, Store, duckdb, quoted
+from .fleet_store import END, PACK, Refused, Store, quoted
 
 LOCK = ".compact.lock"
 OLD = 24 * 60 * 60  # s: what is still half written then was left by a writer that was killed
@@ -19,13 +18,9 @@ OLD = 24 * 60 * 60  # s: what is still half written then was left by a writer th
 
 def compact(store: Store) -> int:
     """How many recordings came into packs. Refused if somebody else is at it."""
-    connection = duckdb().connect()
+    connection = store.connect()
     try:
-        with open(os.path.join(store.folder, LOCK), "w", encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise Refused("'%s' is being compacted by somebody else" % store.shown) from None
+        with store.at.locked(LOCK):
             days: dict[str, list[str]] = {}
             for day, stem in sorted(store.seen(connection)):
                 if not stem.startswith(PACK):
@@ -33,8 +28,10 @@ def compact(store: Store) -> int:
             for day, stems in days.items():
                 _pack(connection, store, day, stems)
             _sweep(connection, store)
+    except BlockingIOError as e:
+        raise Refused("'%s' is being compacted %s" % (store.shown, fleet_files.reason(e))) from None
     except OSError as e:
-        raise Refused("cannot compact '%s': %s" % (store.shown, e.strerror)) from None
+        raise Refused("cannot compact '%s': %s" % (store.shown, fleet_files.reason(e))) from None
     return sum(map(len, days.values()))
 
 
@@ -50,6 +47,7 @@ def _pack(connection: object, store: Store, day: str, stems: list[str]) -> None:
         there = store.files(table)
         paths = [there[day, stem] for stem in stems if (day, stem) in there]
         if paths:
+            store.at.ahead(paths)
             store.write(connection, "SELECT * FROM read_parquet([%s], union_by_name = true, hive_partitioning = false) ORDER BY %s"
                         % (", ".join(map(quoted, paths)), order(table)), table, day, name)
 
@@ -58,10 +56,10 @@ def _sweep(connection: object, store: Store) -> None:
     """Files of recordings that are in packs, and what killed writers left."""
     packed = store.packed(connection, store.files(tables.RECORDING))
     for table in [tables.RECORDING, *tables.TABLES, tables.EVENTS]:
-        for (_, stem), path in store.files(table).items():
-            if stem in packed and table != tables.EVENTS:
-                os.unlink(path)
-        for folder, _, names in os.walk(os.path.join(store.folder, table)):
-            for path in (os.path.join(folder, name) for name in names if name.startswith(".") and name.endswith(".tmp")):
-                if time.time() - os.path.getmtime(path) > OLD:
-                    os.unlink(path)
+        left = []
+        for name, (_, written) in store.at.sizes([table]).items():
+            file = name.rpartition("/")[2]
+            half = file.startswith(".") and file.endswith(".tmp") and time.time() - written > OLD
+            if half or table != tables.EVENTS and file.removesuffix(END) in packed:
+                left.append(name)
+        store.at.remove(left)
