@@ -4,6 +4,7 @@
 import argparse
 import os
 import shlex
+import subprocess
 import sys
 
 from . import fleet_add, fleet_compact, fleet_events, fleet_output, fleet_questions, fleet_spark, stderr, tools
@@ -39,7 +40,8 @@ def add(options: argparse.Namespace) -> int:
     if not any(map(os.path.exists, options.what)):
         raise Refused("no recording '%s'" % options.what[0])
     store = Store.made(options.store, partition)
-    refused, names = 0, set()
+    refused = 0
+    names: set[str] = set()
     for number, recording in enumerate(options.what, 1):
         try:
             added = fleet_add.add(store, recording, given, options.events, "%d of %d" % (number, len(options.what)))
@@ -111,16 +113,20 @@ def slower(options: argparse.Namespace) -> int:
 
 def trace(options: argparse.Namespace) -> int:
     """Opens the one recording, if it is still what was added."""
-    name, path = fleet_questions.recording_at(Store(options.store), one(options, "the id of a recording"))
-    if not os.path.exists(path):
-        raise Refused("recording %s was added from '%s', where it is not any more (or not on this machine)" % (name, path))
-    with tools.unpacked(path) as folder:
-        found = [fleet_add.content_id(part) for part in fleet_add.parts(folder)]
-    if name not in found:
-        raise Refused("'%s' has another recording now than %s" % (path, name))
-    front = tools.front_end()
-    sys.stdout.flush()
-    os.execv(front, [front, "view", "--perfetto", *(["--no-browser"] if options.no_browser else []), path])
+    store = Store(options.store)
+    name, path = fleet_questions.recording_at(store, one(options, "the id of a recording"))
+    with store.here(path) as here:
+        if not os.path.exists(here):
+            raise Refused("recording %s was added from '%s', where it is not any more (or not on this machine)" % (name, path))
+        with tools.unpacked(here) as folder:
+            found = [fleet_add.content_id(part) for part in fleet_add.parts(folder)]
+        if name not in found:
+            raise Refused("'%s' has another recording now than %s" % (path, name))
+        sys.stdout.flush()
+        command = [tools.front_end(), "view", "--perfetto", *(["--no-browser"] if options.no_browser else []), here]
+        if here != path:
+            return subprocess.call(command)
+        os.execv(command[0], command)
 
 
 def compact(options: argparse.Namespace) -> int:

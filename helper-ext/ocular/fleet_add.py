@@ -11,9 +11,9 @@ import struct
 import subprocess
 import tempfile
 
-from . import fleet_events, progress, tools
+from . import fleet_events, fleet_files, progress, tools
 from . import fleet_tables as tables
-from .fleet_store import NO_DAY, Refused, Store, connect, made_of
+from .fleet_store import NO_DAY, Refused, Store, made_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 HEADER_MOST = 16 << 20  # of the first line of a code table
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
 VALUE = re.compile(r"\w[\w.+:@ -]{0,199}", re.ASCII)
-ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")  # of another file system than this machine's
 HOSTNAME = 3  # perf's number of that feature
 
 
@@ -218,7 +217,7 @@ def lacks(row: "dict[str, Any]") -> str:
 
 def _add(store: Store, recording: str, given: dict[str, str], shown: str, events: bool, which: str) -> "dict[str, Any] | None":
     """One part, which the user knows by another name if it was packed. None: it is there already."""
-    connection = connect()
+    connection = store.connect()
     versions, name = _versions(recording), content_id(recording)
     at = there(connection, store, name, given, shown)
     if at and not (events and _lacks_events(store, at[0], name)):
@@ -256,7 +255,7 @@ def write(connection: "Any", store: Store, known: Known, summary: "dict[str, Any
 
 
 def _lacks_events(store: Store, day: str, name: str) -> bool:
-    return not os.path.exists(store.path(tables.EVENTS, day, name))
+    return not store.has_file(tables.EVENTS, day, name)
 
 
 def _write_tables(connection: "Any", store: Store, at: tuple[str, str], summary: "dict[str, Any]", names: tables.Names) -> None:
@@ -275,7 +274,7 @@ def _recording_row(known: Known, summary: "dict[str, Any]", given: dict[str, str
     header = known.header
     script, start = tables.program(header), start_of(header, summary["trace"].get("start_ns"))
     row = tables.recording_row(summary, recording=known.name, program=script and os.path.basename(script), host=known.host,
-                               start=start and start.isoformat(" "), path=shown if ADDRESS.match(shown) else os.path.abspath(shown),
+                               start=start and start.isoformat(" "), path=shown if fleet_files.ADDRESS.match(shown) else os.path.abspath(shown),
                                commit=commit_of(tables.Names(header).folders[-1], known.host, start_of(header)))
     row.update({tables.LABEL + label: value for label, value in given.items()})
     return row

@@ -336,16 +336,14 @@ class Agent:
         for key, about in self.kept.waiting():
             try:
                 note = self.kept.add(key, about)
+                if note:
+                    self._tell(note)
             except (Refused, RuntimeError) as e:
                 self.complain("%s: %s" % (about["labels"]["service"], str(e).removeprefix("ocular: ")))
-                continue
-            if note:
-                self._tell(note)
 
     def _tell(self, note: "dict[str, Any]") -> None:
-        size = self.kept.size(note)
-        out = self.kept.trim(note["day"])
-        used = self.kept.used(note["day"])
+        out, sizes = self.kept.trim(note["day"])
+        size, used = sizes[note["key"]], sum(sizes.values()) - sum(sizes[each["key"]] for each in out)
         said("%s: %s: added as %s, %s; %s of %s of %s" % (
             note["labels"]["service"], note["labels"]["trigger"], note["recording"], _bytes(size), _bytes(used), _bytes(self.kept.budget), note["day"]), self.quiet)
         for each in out:

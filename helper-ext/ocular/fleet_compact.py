@@ -6,13 +6,12 @@ only then are the recordings' own files taken away. Whoever adds meanwhile is no
 """
 
 import contextlib
-import fcntl
 import hashlib
-import os
 import time
 
+from . import fleet_files
 from . import fleet_tables as tables
-from .fleet_store import PACK, Refused, Store, connect, quoted
+from .fleet_store import END, PACK, Refused, Store, quoted
 
 LOCK = ".compact.lock"
 TOGETHER = 8  # recordings by one command: of fewer a pack would gain little, and keep them from a larger one
@@ -32,13 +31,9 @@ def together(store: Store, added: "set[str]") -> None:
 
 def compact(store: Store, only: "set[str] | None" = None) -> int:
     """How many recordings came into packs, of all or of some. Busy if somebody else is at it."""
-    connection = connect()
+    connection = store.connect()
     try:
-        with open(os.path.join(store.folder, LOCK), "w", encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise Busy("'%s' is being compacted by somebody else" % store.shown) from None
+        with store.at.locked(LOCK):
             days: dict[str, list[str]] = {}
             for day, stem in sorted(store.seen(connection)):
                 if not stem.startswith(PACK) and (only is None or stem in only):
@@ -46,8 +41,10 @@ def compact(store: Store, only: "set[str] | None" = None) -> int:
             for day, stems in days.items():
                 _pack(connection, store, day, stems)
             _sweep(connection, store)
+    except BlockingIOError as e:
+        raise Busy("'%s' is being compacted %s" % (store.shown, fleet_files.reason(e))) from None
     except OSError as e:
-        raise Refused("cannot compact '%s': %s" % (store.shown, e.strerror)) from None
+        raise Refused("cannot compact '%s': %s" % (store.shown, fleet_files.reason(e))) from None
     return sum(map(len, days.values()))
 
 
@@ -63,6 +60,7 @@ def _pack(connection: object, store: Store, day: str, stems: list[str]) -> None:
         there = store.files(table)
         paths = [there[day, stem] for stem in stems if (day, stem) in there]
         if paths:
+            store.at.ahead(paths)
             store.write(connection, "SELECT * FROM read_parquet([%s], union_by_name = true, hive_partitioning = false) ORDER BY %s"
                         % (", ".join(map(quoted, paths)), order(table)), table, day, name)
 
@@ -71,10 +69,10 @@ def _sweep(connection: object, store: Store) -> None:
     """Files of recordings that are in packs, and what killed writers left."""
     packed = store.packed(connection, store.files(tables.RECORDING))
     for table in [tables.RECORDING, *tables.TABLES, tables.EVENTS]:
-        for (_, stem), path in store.files(table).items():
-            if stem in packed and table != tables.EVENTS:
-                os.unlink(path)
-        for folder, _, names in os.walk(os.path.join(store.folder, table)):
-            for path in (os.path.join(folder, name) for name in names if name.startswith(".") and name.endswith(".tmp")):
-                if time.time() - os.path.getmtime(path) > OLD:
-                    os.unlink(path)
+        left = []
+        for name, (_, written) in store.at.sizes([table]).items():
+            file = name.rpartition("/")[2]
+            half = file.startswith(".") and file.endswith(".tmp") and time.time() - written > OLD
+            if half or table != tables.EVENTS and file.removesuffix(END) in packed:
+                left.append(name)
+        store.at.remove(left)

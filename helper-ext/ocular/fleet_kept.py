@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What `ocular agent` puts into a fleet store: each file of a flight recording as a recording of its own, within a day's bytes.
 
-STORE/agent/HOST/ is the agent's own folder. Nothing else says what it has done, so that one that was killed goes on where it was:
+STORE/agent/HOST/ is the agent's own folder; of a store in a bucket only the packed recordings are there, and all else in a folder of this
+machine's (fleet_files.py, `state`). Nothing else says what it has done, so that one that was killed goes on where it was:
 
   spool/KEY/           a file of a recording and its code tables, on their way into the store
   day=DAY/KEY.json     what was added on that day, and where it is
@@ -24,9 +25,9 @@ import shutil
 import subprocess
 import urllib.parse
 
-from . import fleet_add, tools
+from . import fleet_add, fleet_files, tools
 from . import fleet_tables as tables
-from .fleet_store import Refused, Store, connect
+from .fleet_store import Refused, Store
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ class Kept:
 
     def __init__(self, store: Store, host: str, budget: int, packs: bool) -> None:
         self.store, self.host, self.budget, self.packs = store, host, budget, packs
-        self.folder = os.path.join(store.folder, FOLDER, urllib.parse.quote(host, safe=""))
+        self.own = "%s/%s" % (FOLDER, urllib.parse.quote(host, safe=""))  # in the store
+        self.folder = os.path.join(store.at.state(), self.own)
         self.spool, self.attached = os.path.join(self.folder, "spool"), os.path.join(self.folder, "attached")
         try:
             os.makedirs(self.spool, exist_ok=True)
@@ -126,13 +128,14 @@ class Kept:
         """What an agent that was killed had begun."""
         for left in glob.glob(os.path.join(glob.escape(self.spool), ".*")):
             shutil.rmtree(left, ignore_errors=True)
-        for left in glob.glob(os.path.join(glob.escape(self.folder), "day=*", "*.tmp")):
-            os.unlink(left)
+        for pattern in ("*.tmp", ".*.tmp"):
+            for left in glob.glob(os.path.join(glob.escape(self.folder), "day=*", pattern)):
+                os.unlink(left)
         self.gone = self._read_gone()
         notes = list(self.notes())
         for note in notes:
             if note["key"] in self.gone:
-                self._take_out(note)
+                self._take_out(note, self._there([note]))
         for day in {note["day"] for note in notes}:
             self.trim(day)
 
@@ -210,9 +213,9 @@ class Kept:
         """The note of what is in the store now; None: it was there before. Refused: it cannot be added now, or (NotAdded) never."""
         folder = os.path.join(self.spool, key)
         day = datetime.datetime.fromtimestamp(about["closed_ns"] // 10**9, datetime.timezone.utc).date().isoformat()
-        stem = os.path.join(self.folder, "day=" + day, key)
+        packed = "%s/day=%s/%s%s" % (self.own, day, key, tools.PACKED)
         try:
-            added = fleet_add.add(self.store, folder, about["labels"], shown=lambda part: stem + tools.PACKED if self.packs else part)
+            added = fleet_add.add(self.store, folder, about["labels"], shown=lambda part: self.store.at.path(packed) if self.packs else part)
             recording = fleet_add.content_id(folder)
         except fleet_add.NotAdded:
             self._drop(key)
@@ -220,17 +223,21 @@ class Kept:
         if not added and any(note["recording"] == recording for note in self.notes()):  # by another key: its file was repaired
             self._drop(key)
             return None
-        place = self.store.has(connect(), recording)
+        place = self.store.has(self.store.connect(), recording)
         note = {"key": key, "recording": recording, "day": day, "place": place and place[0], **about}
+        path = self._note(note)
         try:
-            os.makedirs(os.path.dirname(stem), exist_ok=True)
             if self.packs:
-                _pack(folder, stem + tools.PACKED)
-            _write(stem + ".json", json.dumps(note))
+                self.store.at.put(packed, lambda path: _pack(folder, path))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            _write(path, json.dumps(note))
         except OSError as e:
-            raise Refused("cannot write '%s': %s" % (e.filename, e.strerror)) from None
+            raise Refused("cannot write '%s': %s" % (e.filename or self.store.at.path(packed), fleet_files.reason(e))) from None
         self._clear(key)
         return note
+
+    def _note(self, note: "dict[str, Any]") -> str:
+        return os.path.join(self.folder, "day=" + note["day"], note["key"] + ".json")
 
     def _drop(self, key: str) -> None:
         self._forget(key)
@@ -244,44 +251,47 @@ class Kept:
 
     # --- out of the store
 
-    def paths(self, note: "dict[str, Any]") -> list[str]:
-        """Its files, in the order in which they go: without the first one no question sees the recording."""
-        own = os.path.join(self.folder, "day=" + note["day"], note["key"])
-        of_store = [self.store.path(table, note["place"], note["recording"]) for table in reversed(tables.all_tables())] if note["place"] else []
-        return [*of_store, *sorted(glob.glob(glob.escape(own) + tools.PACKED + "*")), own + ".json"]  # ocular view writes beside it
+    def _folders(self, notes: "list[dict[str, Any]]") -> set[str]:
+        """Of the store, that have their files."""
+        ours = {"%s/day=%s" % (self.own, note["day"]) for note in notes}
+        return ours | {self.store.name(table, note["place"], "").rpartition("/")[0] for note in notes if note["place"] for table in tables.all_tables()}
 
-    def size(self, note: "dict[str, Any]") -> int:
-        """Bytes on disk that are of it alone."""
-        return sum(map(_size, self.paths(note)))
+    def names(self, note: "dict[str, Any]", there: "fleet_files.Sizes") -> list[str]:
+        """Its files in the store, in the order in which they go: without the first one no question sees the recording."""
+        of_store = [self.store.name(table, note["place"], note["recording"]) for table in reversed(tables.all_tables())] if note["place"] else []
+        own = "%s/day=%s/%s." % (self.own, note["day"], note["key"])
+        return [name for name in of_store if name in there] + sorted(name for name in there if name.startswith(own))  # ocular view writes beside it
 
-    def used(self, day: str) -> int:
-        """Bytes of all that was added on that day and is there."""
-        return sum(map(self.size, self.notes(day)))
-
-    def trim(self, day: str) -> "list[dict[str, Any]]":
-        """Takes out the oldest of a day until the rest is within the budget: what is larger than that alone, else what was added first."""
+    def trim(self, day: str) -> "tuple[list[dict[str, Any]], dict[str, int]]":
+        """Takes out the oldest of a day until the rest is within the budget: what is larger than that alone, else what was added first. What went,
+        and the bytes in the store, by key, of all that were there."""
         notes = sorted(self.notes(day), key=lambda note: (note["closed_ns"], note["key"]))
-        sizes = {note["key"]: self.size(note) for note in notes}
+        there = self._there(notes)
+        sizes = {note["key"]: sum(there[name][0] for name in self.names(note, there)) for note in notes}
         over, out = sum(sizes.values()) - self.budget, []
         for note in sorted(notes, key=lambda note: sizes[note["key"]] <= self.budget):
             if over > 0:
                 self._forget(note["key"])
-                self._take_out(note)
+                self._take_out(note, there)
                 over -= sizes[note["key"]]
                 out.append(note)
-        return out
+        return out, sizes
 
-    def _take_out(self, note: "dict[str, Any]") -> None:
-        for path in self.paths(note):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+    def _there(self, notes: "list[dict[str, Any]]") -> "fleet_files.Sizes":
+        try:
+            return self.store.at.sizes(self._folders(notes))
+        except OSError as e:
+            raise Refused("cannot read the store '%s': %s" % (self.store.shown, fleet_files.reason(e))) from None
 
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
+    def _take_out(self, note: "dict[str, Any]", there: "fleet_files.Sizes") -> None:
+        """Its note goes last: it says what is left to do."""
+        path = self._note(note)
+        try:
+            self.store.at.remove(name for name in self.names(note, there) if self.store.at.path(name) != path)
+        except OSError as e:
+            raise Refused("cannot take recording %s out of '%s': %s" % (note["recording"], self.store.shown, fleet_files.reason(e))) from None
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def _write(path: str, text: str) -> None:

@@ -5,7 +5,7 @@ import math
 
 from . import fleet_slower
 from . import fleet_tables as tables
-from .fleet_store import TRIES, Refused, Store, duckdb, identifier, quoted, reason
+from .fleet_store import TRIES, Refused, Store, duckdb, identifier, quoted
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -23,17 +23,16 @@ def ask(store: Store, query: str) -> "Answer":
     module = duckdb()
     for left in reversed(range(TRIES)):
         try:
-            connection = store.reader()
+            connection = store.reader(query)
             statements = connection.extract_statements(query)
             if len(statements) != 1 or statements[0].type.name not in READS:
                 raise Refused("one SELECT at a time, and nothing else: questions do not change a store")
             found = connection.execute(query)
             return [column[0] for column in found.description], found.fetchall()
-        except module.IOException as e:  # it was compacted meanwhile: its files are others
-            if not left:
-                raise Refused("cannot read the store '%s': %s" % (store.shown, reason(e))) from None
         except module.Error as e:
-            raise Refused(reason(e)) from None
+            changed = store.is_changed(e)  # it was compacted meanwhile: its files are others
+            if not changed or not left:
+                raise Refused("%s%s" % ("cannot read the store '%s': " % store.shown if changed or store.at.trouble() else "", store.reason(e))) from None
     raise AssertionError
 
 

@@ -18,7 +18,7 @@ import zlib
 
 from . import __version__, fleet_add, fleet_split, progress, stderr, tools
 from . import fleet_tables as tables
-from .fleet_store import Refused, Store, connect, duckdb
+from .fleet_store import Refused, Store, duckdb
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def _set_tasks(spark: "Any", recordings: "list[Recording]") -> None:
 def known(store: Store) -> set[str]:
     """Ids of all recordings in the store."""
     there = store.files(tables.RECORDING)
-    return {stem for _, stem in there} | store.packed(connect(), there)
+    return {stem for _, stem in there} | store.packed(store.connect(), there)
 
 
 class Writer:
@@ -323,14 +323,14 @@ class Writer:
         if joined is None or part.known is None:
             self.whole[number] = self.recordings[number]
             return []
-        connection = connect()
+        connection = self.store.connect()
         if fleet_add.there(connection, self.store, part.known.name, self.given, part.shown):
             return ["%s  is in the store already" % part.shown]
         fleet_add.write(connection, self.store, part.known, tables.with_waiting(joined), self.given, part.shown)
         return ["%s  %s" % (part.known.name, part.shown)]
 
     def _write(self, shown: str, ids: list[str], files: "list[tuple[str, str, str, bytes]]") -> "list[str]":
-        connection = connect()
+        connection = self.store.connect()
         stems = sorted({stem for table, _, stem, _ in files if table == tables.RECORDING})
         there = {stem for stem in [*ids, *stems] if fleet_add.there(connection, self.store, stem, self.given, shown)}
         for table, place, stem, content in files:

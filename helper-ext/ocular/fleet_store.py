@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A fleet store: a folder of Parquet files, STORE/TABLE/day=YYYY-MM-DD/RECORDING.parquet, read and written by DuckDB.
+"""A fleet store: Parquet files in a folder or a bucket, STORE/TABLE/day=YYYY-MM-DD/RECORDING.parquet, read and written by DuckDB.
 
 Whatever is written gets its name when it is whole. A recording's files count from when its file in the table `recording` is
 there, which is the last one: what was left by a writer that was killed is seen by no question, and replaced when the
@@ -11,11 +11,14 @@ import contextlib
 import importlib
 import json
 import os
-import secrets
+import re
+import shutil
 import sys
 import urllib.parse
 
+from . import fleet_files, tools
 from . import fleet_tables as tables
+from .fleet_files import reason as why
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ PACK = "pack-"
 END = ".parquet"
 NO_DUCKDB = 'ocular fleet needs DuckDB, which %s does not have: pip install "ocular-trace[fleet]"' % (sys.executable or "Python")
 LEVEL = 9  # of zstd: a twelfth less than DuckDB's own, and 10 ms more a recording
+CATALOG = re.compile("information_schema|duckdb_|pragma|pg_catalog|sqlite_|show|query", re.IGNORECASE)  # what has tables without naming them
 TRIES = 5  # of a question while the store is compacted, which takes files away
 
 
@@ -60,101 +64,103 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def reason(error: Exception) -> str:
-    """DuckDB's, in a line, and what to do about a file that is no Parquet file, or not all of one."""
-    line = str(error).strip().splitlines()[0]
-    damaged = END in line and isinstance(error, (duckdb().InvalidInputException, duckdb().SerializationException))
-    return line + (": take that file out of the store, and add its recordings again" if damaged else "")
-
-
-def _sync(path: str) -> None:
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
-
-
-def _name_once(beside: str, path: str) -> None:
-    """Gives a file its name, unless another writer was the first."""
-    try:
-        os.link(beside, path)
-    except FileExistsError:
-        pass
-    except OSError:  # a file system without links
-        os.rename(beside, path)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(beside)
-
-
 class Store:
     """A store that is there. Refused if it is not, or is of another schema version."""
 
-    def __init__(self, folder: str) -> None:
-        self.folder = os.path.abspath(folder)
-        self.shown = folder
-        mark = os.path.join(self.folder, MARK)
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        self.at = _at(shown)
+        mark = self.at.path(MARK)
         try:
-            with open(mark, encoding="utf-8") as file:
-                found = json.load(file)
+            found = json.loads(self.at.read(MARK).decode("utf-8"))
             schema = found["schema"]
         except FileNotFoundError:
-            raise Refused("there is no fleet store '%s': make one with ocular fleet add" % folder) from None
+            raise Refused("there is no fleet store '%s': make one with ocular fleet add" % shown) from None
         except NotADirectoryError:
-            raise Refused("'%s' is not a folder" % folder) from None
+            raise Refused("'%s' is not a folder" % shown) from None
         except OSError as e:
-            raise Refused("cannot read '%s': %s" % (mark, e.strerror)) from None
+            raise Refused("cannot read '%s': %s" % (mark, why(e))) from None
         except (ValueError, KeyError, TypeError):
             raise Refused("'%s' is damaged: it does not say which schema version the store has" % mark) from None
         self.partition = [str(name) for name in found.get("partition", ())]
         if schema != tables.SCHEMA:
             raise Refused("'%s' has schema version %s, and this Ocular knows version %d: use the Ocular that made it, or another store"
-                          % (folder, json.dumps(schema), tables.SCHEMA))
+                          % (shown, json.dumps(schema), tables.SCHEMA))
 
     @classmethod
-    def made(cls, folder: str, partition: "list[str] | None" = None) -> "Store":
+    def made(cls, shown: str, partition: "list[str] | None" = None) -> "Store":
         """The same, and makes it if there is nothing, or an empty folder. Refused if it is there and partitioned by other labels than those given."""
-        mark = os.path.join(folder, MARK)
+        at = _at(shown)
         try:
-            if not os.path.exists(mark):
-                os.makedirs(folder, exist_ok=True)
-                there = [name for name in os.listdir(folder) if name != MARK and not name.startswith("." + MARK)]
-                if there and not os.path.exists(mark):
-                    raise Refused("'%s' is not a fleet store, and not empty: name another folder" % folder)
-                beside = os.path.join(folder, ".%s.%s" % (MARK, secrets.token_hex(8)))
-                with open(beside, "w", encoding="utf-8") as file:
-                    json.dump({"schema": tables.SCHEMA, **({"partition": partition} if partition else {})}, file)
-                _name_once(beside, mark)
+            if not at.is_there(MARK):
+                there = [name for name in at.names() if name != MARK and not name.startswith("." + MARK)]
+                if there and not at.is_there(MARK):
+                    raise Refused("'%s' is not a fleet store, and not empty: name another folder" % shown)
+                at.create(MARK, json.dumps({"schema": tables.SCHEMA, **({"partition": partition} if partition else {})}).encode())
         except OSError as e:
-            raise Refused("cannot make the store '%s': %s" % (folder, e.strerror)) from None
-        store = cls(folder)
+            raise Refused("cannot make the store '%s': %s" % (shown, why(e))) from None
+        store = cls(shown)
         if partition is not None and partition != store.partition:
             raise Refused("'%s' is partitioned by %s, which stays so: leave --partition out, or use another store" % (
-                folder, ", ".join(["day", *store.partition])))
+                shown, ", ".join(["day", *store.partition])))
         return store
+
+    def connect(self) -> "Any":
+        """DuckDB, which can read the store."""
+        connection = connect()
+        self.at.shown_to(connection)
+        return connection
 
     def place(self, day: str, labels: "dict[str, str]") -> str:
         """Where a recording's files are, below day= of each table."""
         return "/".join([day, *("%s%s=%s" % (tables.LABEL, name, urllib.parse.quote(labels[name], safe="") if name in labels else NO_DAY)
                                 for name in self.partition)])
 
+    def name(self, table: str, day: str, stem: str) -> str:
+        """Of a file, in the store."""
+        return "%s/%s=%s/%s%s" % (table, tables.DAY, day, stem, END)
+
     def path(self, table: str, day: str, stem: str) -> str:
         """Of a file."""
-        return os.path.join(self.folder, table, "%s=%s" % (tables.DAY, day), stem + END)
+        return self.at.path(self.name(table, day, stem))
 
     def files(self, table: str) -> dict[tuple[str, str], str]:
         """(day, stem): path of all files that are whole."""
         found = {}
-        top = os.path.join(self.folder, table)
         try:
-            days = os.listdir(top) if os.path.isdir(top) else []
-            for name in days:
-                if name.startswith(tables.DAY + "="):
-                    for day, file in _files(os.path.join(top, name), name[len(tables.DAY) + 1:], len(self.partition)):
-                        found[day, os.path.basename(file)[:-len(END)]] = file
+            for name in self.at.below(table):
+                _, *folders, file = name.split("/")
+                if _is_place(folders, len(self.partition)) and file.endswith(END) and not file.startswith("."):
+                    found["/".join(folders)[len(tables.DAY) + 1:], file[:-len(END)]] = self.at.path(name)
         except OSError as e:
-            raise Refused("cannot read the store '%s': %s" % (self.shown, e.strerror)) from None
+            raise Refused("cannot read the store '%s': %s" % (self.shown, why(e))) from None
         return found
+
+    def has_file(self, table: str, day: str, stem: str) -> bool:
+        """Is it there, and whole?"""
+        try:
+            return self.at.is_there(self.name(table, day, stem))
+        except OSError as e:
+            raise Refused("cannot read the store '%s': %s" % (self.shown, why(e))) from None
+
+    @contextlib.contextmanager
+    def here(self, path: str) -> "Iterator[str]":
+        """A path on this machine of a file that may be in the store's bucket: a copy of it, meanwhile."""
+        if not isinstance(self.at, fleet_files.Bucket) or not path.startswith(self.at.path("")):
+            yield path
+            return
+        made = tools.working_folder("ocular.")
+        try:
+            copy = os.path.join(made, os.path.basename(path))
+            with contextlib.suppress(FileNotFoundError):
+                content = self.at.read(path[len(self.at.path("")):])
+                with open(copy, "wb") as file:
+                    file.write(content)
+            yield copy
+        except OSError as e:
+            raise Refused("cannot read '%s': %s" % (path, why(e))) from None
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
 
     def packed(self, connection: "Any", there: dict[tuple[str, str], str]) -> set[str]:
         """The recordings in packs, of what `files` of the table `recording` found."""
@@ -165,12 +171,25 @@ class Store:
 
     def rows(self, connection: "Any", query: str, *values: object) -> "list[dict[str, Any]]":
         """The answer to a query that reads some of the store's files. Refused if they cannot be read."""
+        self.at.shown_to(connection)
         try:
             found = connection.execute(query, values)
             names = [column[0] for column in found.description]
             return [dict(zip(names, row)) for row in found.fetchall()]
         except duckdb().Error as e:
-            raise Refused("cannot read the store '%s': %s" % (self.shown, reason(e))) from None
+            raise Refused("cannot read the store '%s': %s" % (self.shown, self.reason(e))) from None
+
+    def reason(self, error: Exception) -> str:
+        """DuckDB's, in a line, and what to do about a file that is no Parquet file, or not all of one."""
+        trouble = self.at.trouble()
+        line = why(trouble) if trouble else str(error).strip().splitlines()[0]
+        damaged = END in line and isinstance(error, (duckdb().InvalidInputException, duckdb().SerializationException))
+        return line + (": take that file out of the store, and add its recordings again" if damaged else "")
+
+    def is_changed(self, error: Exception) -> bool:
+        """Was a question not answered because files went away, or were replaced, meanwhile?"""
+        trouble = self.at.trouble()
+        return isinstance(trouble, FileNotFoundError) or type(trouble).__name__ == "FileExpired" if trouble else isinstance(error, duckdb().IOException)
 
     def seen(self, connection: "Any") -> set[tuple[str, str]]:
         """(day, stem) of the files that questions read: those that have a row in `recording`, each recording once."""
@@ -196,10 +215,10 @@ class Store:
         for at in there:
             if at[1] == recording:
                 return at
-        for at, path in there.items():
-            if at[1].startswith(PACK) and self.rows(connection, "SELECT 1 FROM read_parquet(?, hive_partitioning = false) WHERE recording = ?", path, recording):
-                return at
-        return None
+        packs = {path: at for at, path in there.items() if at[1].startswith(PACK)}
+        found = packs and self.rows(connection, "SELECT filename FROM read_parquet(?, hive_partitioning = false, filename = true) WHERE recording = ?",
+                                    list(packs), recording)
+        return packs[found[0]["filename"]] if found else None
 
     def write(self, connection: "Any", query: str, table: str, day: str, stem: str) -> None:
         """A file with the answer to a query."""
@@ -209,41 +228,47 @@ class Store:
 
     def put(self, table: str, day: str, stem: str, write: "Callable[[str], object]") -> None:
         """A file that is written under another name, and has its own when it is whole. Refused if it cannot be written."""
-        path = self.path(table, day, stem)
-        beside = os.path.join(os.path.dirname(path), ".%s.%s.tmp" % (stem, secrets.token_hex(8)))
         try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            write(beside)
-            _sync(beside)
-            os.rename(beside, path)
-            _sync(os.path.dirname(path))
+            self.at.put(self.name(table, day, stem), write)
         except (OSError, duckdb().Error) as e:
-            raise Refused("cannot write '%s': %s" % (path, e.strerror if isinstance(e, OSError) else reason(e))) from None
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(beside)
+            raise Refused("cannot write '%s': %s" % (self.path(table, day, stem), why(e) if isinstance(e, OSError) else self.reason(e))) from None
 
-    def reader(self) -> "Any":
-        """A connection with a view of each table; it can read the store and nothing else, and write nothing."""
-        connection = connect()
-        seen = self.seen(connection)
-        for table in tables.all_tables():
+    def reader(self, query: str) -> "Any":
+        """A connection with a view of each table that a question names; it can read the store and nothing else, and write nothing."""
+        connection = self.connect()
+        seen, paths = self.seen(connection), {}
+        for table in _named(query):
             there = self.files(table)
             found = self._events_seen(connection, there) if table == tables.EVENTS else seen
-            _view(connection, table, [there[at] for at in sorted(found) if at in there], self.partition)
-        connection.execute("SET allowed_directories = [%s]" % quoted(self.folder + "/"))
+            paths[table] = [there[at] for at in sorted(found) if at in there]
+        try:
+            self.at.ahead(path for each in paths.values() for path in each)
+        except OSError as e:
+            raise Refused("cannot read the store '%s': %s" % (self.shown, why(e))) from None
+        for table, each in paths.items():
+            _view(connection, table, each, self.partition)
+        connection.execute("SET allowed_directories = [%s]" % quoted(self.at.path("")))
         connection.execute("SET enable_external_access = false")
         return connection
 
 
-def _files(folder: str, day: str, deeper: int) -> "Iterator[tuple[str, str]]":
-    """Day and labels, and path, of the files in folders that are so much deeper."""
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        if deeper and name.startswith(tables.LABEL) and "=" in name:
-            yield from _files(path, "%s/%s" % (day, name), deeper - 1)
-        elif not deeper and name.endswith(END) and not name.startswith("."):
-            yield day, path
+def _at(shown: str) -> "fleet_files.Folder | fleet_files.Bucket":
+    try:
+        return fleet_files.at(shown)
+    except fleet_files.Unknown as e:
+        raise Refused(str(e)) from None
+
+
+def _is_place(folders: "list[str]", labels: int) -> bool:
+    """day=.../label_NAME=.../..., with so many labels."""
+    return len(folders) == 1 + labels and folders[0].startswith(tables.DAY + "=") and all(
+        each.startswith(tables.LABEL) and "=" in each for each in folders[1:])
+
+
+def _named(query: str) -> list[str]:
+    """Tables: a view looks into all files that it has, so there is none that nobody asks for."""
+    everything = CATALOG.search(query)
+    return [table for table in tables.all_tables() if everything or re.search(r"\b%s\b" % table, query, re.IGNORECASE)]
 
 
 def _view(connection: "Any", table: str, paths: "list[str]", partition: "list[str]") -> None:

@@ -32,7 +32,7 @@ usage: ocular fleet add STORE DIR... [--label NAME=VALUE]... [--events] [--parti
        ocular fleet trace STORE RECORDING
        ocular fleet compact STORE
 
-  STORE               a folder; add makes it
+  STORE               a folder, or an address (s3://bucket/prefix); add makes it, but no bucket
 
 END
 	table_help fleet_table
@@ -40,11 +40,12 @@ END
 
   ocular fleet add runs ocular.data --label release=1.4 --label host=web1
   ocular fleet spark runs hdfs:///traces/2026-11-26 --master yarn --label release=1.4
-  ocular fleet slower runs --by release 1.3 1.4
+  ocular fleet slower s3://traces/runs --by release 1.3 1.4
   ocular fleet sql runs 'SELECT key, sum(self_ns) FROM function GROUP BY key ORDER BY 2 DESC LIMIT 9'
 
 It needs DuckDB: pip install "ocular-trace[fleet]"; --events also pyarrow: pip install "ocular-trace[fleet-events]"; spark
-PySpark and Java 17: pip install "ocular-trace[fleet-spark]". The tables are in docs/fleet.md.
+PySpark and Java 17: pip install "ocular-trace[fleet-spark]"; a store in a bucket s3fs: pip install "ocular-trace[fleet-s3]".
+The tables are in docs/fleet.md.
 Exit status: 0 done, 1 failed, 2 wrong usage.
 END
 }

@@ -112,7 +112,7 @@ def traced_environment(mode, *hooks, **more):
 NO_VENV = "no environment with it here: this Python has no venv, or pip is offline"
 
 
-FLEET = ("duckdb", "pyarrow", "chdb")  # one environment for all that write and read a fleet store
+FLEET = ("duckdb", "pyarrow", "chdb", "s3fs", "moto", "flask", "flask-cors", "py-partiql-parser", "pyyaml")  # one environment for all that write and read a fleet store, and for its S3 server
 
 
 def venv(python, *packages):
