@@ -39,7 +39,8 @@ def add(options: argparse.Namespace) -> int:
     if not any(map(os.path.exists, options.what)):
         raise Refused("no recording '%s'" % options.what[0])
     store = Store.made(options.store, partition)
-    refused, names = 0, set()
+    refused = 0
+    names: set[str] = set()
     for number, recording in enumerate(options.what, 1):
         try:
             added = fleet_add.add(store, recording, given, options.events, "%d of %d" % (number, len(options.what)))
