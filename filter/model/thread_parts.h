@@ -71,7 +71,7 @@ int thread_run_object(struct stack *st, struct object *o, const struct sample *s
 int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
 		 const struct subscribers *to);
 
-/* The frame, which was the only one of its stack, has ended: an interpreter that runs inside another is called by it. */
+/* The frame, the only one of its stack, has ended: an interpreter that runs inside another is called by it. */
 COLD void thread_charge_outer(const struct thread *t, const struct frame *f, uint64_t ns, uint64_t cycles);
 
 /* The innermost activation, which has been taken off the stack, ended in an import, or was the import's own. */

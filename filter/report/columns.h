@@ -41,7 +41,7 @@ struct columns_row {
 		uint32_t node, calls;
 		uint64_t ns;
 	} recent[COLUMNS_RECENT];
-	/* When it was off its CPU since its last event, at away_ns: no time of the thread if that was the last of all. */
+	/* When it was off its CPU since its last event, at away_ns: no time of it if that was the last of all. */
 	uint64_t away_ns;
 	uint32_t naway;
 	struct {

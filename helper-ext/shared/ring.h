@@ -38,8 +38,8 @@
 	1000u /* of ring_head(): a lap takes longer than one; they run out only if the memory is not a producer's */
 /*
  * With a coarse clock (ring_config.coarse) one record of so many has a time for sure: a power of two, and a page has
- * room for them. Reading the time takes up to 21 ns on a Xeon, so a marker's part of that is 1.3 ns; with 4, 8 and 64 an
- * EPYC showed no difference (docs/benchmarks.md).
+ * room for them. Reading the time takes up to 21 ns on a Xeon, so a marker's part is 1.3 ns; with 4, 8 and 64 an EPYC
+ * showed no difference (docs/benchmarks.md).
  */
 #define RING_COARSE  16u
 #define RING_NO_TIME 0u /* instead of one, in the others */
