@@ -457,7 +457,7 @@ def test_maximum_size_ends_the_recording_not_the_target():
         assert [m.offset for m in words] == list(range(len(words))) and len(queue.markers) - len(words) <= 2
 
 
-def message(request, magic=0x474e4952, version=4, tid=1, tsc=0):
+def message(request, magic=0x474e4952, version=5, tid=1, tsc=0):
     return struct.pack("<4IQ", magic, version, request, tid, tsc)
 
 
@@ -466,7 +466,7 @@ def ask(folder, data):
         s.connect(os.path.join(folder, ".ocular.sock"))
         s.send(data)
         answer = s.recv(128)
-    return struct.unpack("<IIiIIIQIIQQQ", answer) if answer else None
+    return struct.unpack("<IIiIIIQIIIIQQQ", answer) if answer else None
 
 
 def serve(folder="rec", *options, **kw):
@@ -500,8 +500,8 @@ def test_serve_until_finish():
     assert gone()  # all who asked have ended
     check_whole(2, 1000)
     serve()
-    magic, version, error, nrecords, wait_ms, pid, hz, flight, _, _, window, period = ask("rec", message(1))
-    assert (magic, version, error, nrecords, wait_ms, flight, window, period) == (0x474e4952, 4, 0, 131072, 10000, 0, 0, 0)
+    magic, version, error, nrecords, wait_ms, pid, hz, flight, _, coarse, _, _, window, period = ask("rec", message(1))
+    assert (magic, version, error, nrecords, wait_ms, flight, window, period, coarse) == (0x474e4952, 5, 0, 131072, 10000, 0, 0, 0, 0)
     assert 1e7 < hz < 1e10 and os.path.exists(f"/proc/{pid}")
     assert ask("rec", message(3))[2] == 0
     assert fsck().returncode == 0
@@ -570,7 +570,7 @@ def test_a_recording_under_way_stays():
     assert "rec is being recorded into" in run.stderr, run.stderr
     assert os.listdir(".") == ["rec"]
     before = time.monotonic_ns()
-    assert ask("rec", message(1))[9] >= before
+    assert ask("rec", message(1))[11] >= before
     subprocess.run([PRODUCER, "-n", "1000"], env={"OCULAR_DIR": "rec"}, check=True, stdout=subprocess.DEVNULL)
     assert ask("rec", message(3))[2] == 0
     check_whole(1, 1000)
