@@ -466,7 +466,7 @@ def ask(folder, data):
         s.connect(os.path.join(folder, ".ocular.sock"))
         s.send(data)
         answer = s.recv(128)
-    return struct.unpack("<IIiIIIQIIQQQII", answer) if answer else None
+    return struct.unpack("<IIiIIIQIIIIQQQ", answer) if answer else None
 
 
 def serve(folder="rec", *options, **kw):
@@ -500,7 +500,7 @@ def test_serve_until_finish():
     assert gone()  # all who asked have ended
     check_whole(2, 1000)
     serve()
-    magic, version, error, nrecords, wait_ms, pid, hz, flight, _, _, window, period, coarse, _ = ask("rec", message(1))
+    magic, version, error, nrecords, wait_ms, pid, hz, flight, _, coarse, _, _, window, period = ask("rec", message(1))
     assert (magic, version, error, nrecords, wait_ms, flight, window, period, coarse) == (0x474e4952, 5, 0, 131072, 10000, 0, 0, 0, 0)
     assert 1e7 < hz < 1e10 and os.path.exists(f"/proc/{pid}")
     assert ask("rec", message(3))[2] == 0
@@ -570,7 +570,7 @@ def test_a_recording_under_way_stays():
     assert "rec is being recorded into" in run.stderr, run.stderr
     assert os.listdir(".") == ["rec"]
     before = time.monotonic_ns()
-    assert ask("rec", message(1))[9] >= before
+    assert ask("rec", message(1))[11] >= before
     subprocess.run([PRODUCER, "-n", "1000"], env={"OCULAR_DIR": "rec"}, check=True, stdout=subprocess.DEVNULL)
     assert ask("rec", message(3))[2] == 0
     check_whole(1, 1000)
