@@ -37,7 +37,7 @@ class Bucketed(Fleet):
     def __init__(self, python, duck, server, bucket, folder):
         super().__init__(python, duck, folder)
         self.server, self.bucket, self.store = server, server.make(bucket), f"s3://{bucket}/of/runs"
-        self.more = {**s3.settings(server.port), "XDG_STATE_HOME": os.path.join(folder, "state")}
+        self.more = {**s3.settings(server.port), "XDG_STATE_HOME": os.path.join(folder, "state"), "TMPDIR": folder}  # also of those that are killed
         os.environ.update(self.more)  # of the process that answers questions
 
     def environment(self):
