@@ -46,6 +46,8 @@ static void write_side(FILE *f, char name, const struct diff_side *s)
 		fprintf(f, "<br><b>%" PRIu64 " lost or uncertain</b> (see: ocular report)", s->losses);
 	if (s->preempted >= NOISE_PREEMPTED)
 		fprintf(f, "<br>noisy: preempted %.0f%% of the time it could run", 100 * s->preempted);
+	if (s->coarse)
+		fprintf(f, "<br>times are interpolated: the clock was read for one marker of %" PRIu32, s->coarse);
 	fputs("</dd></div>\n", f);
 	free(version);
 }

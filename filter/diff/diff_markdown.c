@@ -196,6 +196,8 @@ static void write_sides(FILE *f, const struct diff_report *r)
 	if (r->a->preempted >= NOISE_PREEMPTED || r->b->preempted >= NOISE_PREEMPTED)
 		fprintf(f, "; noisy: preempted %.0f %% and %.0f %% of the time they could run", 100 * r->a->preempted,
 			100 * r->b->preempted);
+	if (r->a->coarse || r->b->coarse)
+		fprintf(f, "; times of %s are interpolated", !r->b->coarse ? "A" : r->a->coarse ? "A and B" : "B");
 	fputs("</sub>\n", f);
 }
 

@@ -231,6 +231,7 @@ static void read_head(struct diff_side *s)
 
 	s->clock = string(clock, "cycles");
 	s->hz = json_number_value(json_object_get(clock, "hz"));
+	s->coarse = json_integer_value(json_object_get(clock, "coarse"));
 	s->traced_ns = json_number_value(json_object_get(trace, "traced_ns"));
 	v = json_object_get(trace, "waiting_ns"); /* null if CPU time is not known of all threads */
 	s->cpu_ns = json_is_number(v) ? json_number_value(json_object_get(trace, "cpu_ns")) : -1;

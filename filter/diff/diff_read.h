@@ -42,7 +42,8 @@ struct diff_side {
 	double hz, traced_ns, traced_cycles, cpu_ns; /* cpu_ns: of traced_ns on a CPU; negative: not known */
 	double preempted;			     /* noise_preempted(); 0: not known */
 	uint64_t losses;			     /* sum over all kinds */
-	bool c_functions;			     /* it has some */
+	uint32_t coarse;  /* the time was read for one marker of so many, and interpolated between; 0: for each */
+	bool c_functions; /* it has some */
 	struct diff_item *items[DIFF_KINDS];
 	size_t n[DIFF_KINDS];
 };

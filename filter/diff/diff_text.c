@@ -354,6 +354,9 @@ static void write_side(FILE *f, const struct diff_report *r, char name, const st
 		fprintf(f, "\n         LOST OR UNCERTAIN: %" PRIu64 " (see: ocular report)", s->losses);
 	if (s->preempted >= NOISE_PREEMPTED)
 		fprintf(f, "\n         noisy: preempted %.0f%% of the time it could run", 100 * s->preempted);
+	if (s->coarse)
+		fprintf(f, "\n         times are interpolated: the clock was read for one marker of %" PRIu32,
+			s->coarse);
 	fputc('\n', f);
 }
 

@@ -267,6 +267,8 @@ static void put_scope(struct writing *w)
 	}
 	if (w->sink->groups.others)
 		put_attribute(m, ATTRIBUTES_OF_SCOPE, "ocular.unlinked_calls", NULL, w->sink->groups.others);
+	if (w->profile->coarse) /* the time was read for one marker of so many */
+		put_attribute(m, ATTRIBUTES_OF_SCOPE, "ocular.clock.coarse", NULL, w->profile->coarse);
 	message_close(m, at);
 }
 

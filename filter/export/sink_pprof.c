@@ -10,6 +10,9 @@
  * A sample repeats its whole path. Below DEPTH frames, costs are those of a function "...", as in folded stacks.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -369,20 +372,26 @@ static void put_times(struct pprof *w, const struct profile *p)
 						    { 0 } }));
 }
 
-/* Where there are more names than CALL_GROUPS_MOST. */
-static void put_comment(struct pprof *w, const char *further, uint64_t calls)
+static __attribute__((format(printf, 2, 3))) void put_comment(struct pprof *w, const char *format, ...)
 {
 	char text[128], *to;
 	uint64_t number;
+	va_list rest;
 
-	if (!calls)
-		return;
-	snprintf(text, sizeof(text), "calls and resumptions in further %s, without a label: %llu", further,
-		 (unsigned long long)calls);
+	va_start(rest, format);
+	vsnprintf(text, sizeof(text), format, rest);
+	va_end(rest);
 	number = put_text(w, text);
 	to = out_reserve(&w->sink->file.out, ROOM);
 	if (to)
 		out_commit(&w->sink->file.out, proto_number(to, PROFILE_COMMENT, number));
+}
+
+/* Where there are more names than CALL_GROUPS_MOST. */
+static void put_further(struct pprof *w, const char *what, uint64_t calls)
+{
+	if (calls)
+		put_comment(w, "calls and resumptions in further %s, without a label: %" PRIu64, what, calls);
 }
 
 static int write_pprof(struct sink_calls *s, const struct profile *p)
@@ -402,8 +411,11 @@ static int write_pprof(struct sink_calls *s, const struct profile *p)
 	}
 	if (!err) {
 		put_times(w, p);
-		put_comment(w, "requests", s->groups.others);
-		put_comment(w, "tasks", s->groups.other_tasks);
+		put_further(w, "requests", s->groups.others);
+		put_further(w, "tasks", s->groups.other_tasks);
+		if (p->coarse)
+			put_comment(w, "times are interpolated: the clock was read for one marker of %" PRIu32,
+				    p->coarse);
 	}
 	free(roots);
 	if (w) {

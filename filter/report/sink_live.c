@@ -40,12 +40,28 @@ static json_int_t since(uint64_t *told, uint64_t now)
 	return now - before;
 }
 
+/* Of the processes that are known so far the most; 0: the time was read for each marker. */
+static uint32_t coarse_of(const struct codes *c)
+{
+	uint32_t most = 0;
+
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));) {
+		const struct process *p = s->value;
+
+		most = p->coarse > most ? p->coarse : most;
+	}
+	return most;
+}
+
 static json_t *line_of(struct live *l, const struct profile *p, uint64_t ns)
 {
+	const uint32_t coarse = coarse_of(p->codes);
 	json_t *line = json_pack("{s:I,s:I,s:I,s:I}", "time_ns", (json_int_t)ns, "events",
 				 since(&l->events, events_of(p)), "lost", since(&l->lost, p->lost_markers), "damaged",
 				 since(&l->damaged, p->damaged));
 
+	if (line && coarse)
+		json_object_set_new(line, "coarse", json_integer(coarse));
 	line = json_join(line, live_parts(&l->told, p));
 	return l->callers ? json_join(line, live_callers_json(l->callers)) : line;
 }

@@ -111,6 +111,7 @@ class Totals:
         self.events = self.lost = self.damaged = self.latest_events = self.most_events = 0
         self.began_ns = self.time_ns = 0
         self.length_ns = SECOND  # of the last line, at least a second
+        self.coarse = 0  # the time was read for one marker of so many; 0: for each
         self.preempted = 0.0  # in it: the part of the time in which functions could run that they had no CPU
 
     def add(self, line: "dict[str, Any]") -> None:
@@ -124,6 +125,7 @@ class Totals:
         self.events += line["events"]
         self.lost += line["lost"]
         self.damaged += line["damaged"]
+        self.coarse = line.get("coarse", 0)
         self.preempted = preempted(line["functions"])
         for view in VIEWS:
             self._add(view, apart(line["waits"]) if view.source == "waits" else line[view.source])

@@ -233,8 +233,9 @@ class Screen:
     def _draw_head(self, totals: Totals) -> None:
         seconds = (totals.time_ns - totals.began_ns) // SECOND
         noise = "noisy: preempted %.0f%%  " % (100 * totals.preempted) if totals.preempted >= NOISY else ""
-        self._line(0, "ocular top  %d s  %s%s%s%s" % (seconds, self.words and self.words + "  ", "held still  " if self.held else "",
-                                                     noise, self.title), curses.A_BOLD)
+        interpolated = "times interpolated  " if totals.coarse else ""
+        self._line(0, "ocular top  %d s  %s%s%s%s%s" % (seconds, self.words and self.words + "  ", "held still  " if self.held else "",
+                                                       noise, interpolated, self.title), curses.A_BOLD)
         lost = figure(totals.lost) + " lost" + ", %s places unreadable" % figure(totals.damaged) * bool(totals.damaged)
         self._line(1, "%s events/s (most %s/s), %s in all, %s" % (
             figure(totals.per_second(totals.latest_events)), figure(totals.most_events), figure(totals.events), lost),

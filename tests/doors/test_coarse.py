@@ -8,6 +8,7 @@ The programs of other tests run once more, with their own truths: what a witness
 
 import collections
 import glob
+import gzip
 import json
 import os
 import re
@@ -219,14 +220,22 @@ def told(python, folder):
     for options in ((), ("--clock", "exact")):
         recorded(python, folder + options[-1] if options else folder, PIECES, *options)
         made = folder + options[-1] if options else folder
-        page, trace = (os.path.join(made, name) for name in ("page.html", "trace.json"))
-        console = decoded(made, "console=always", f"html={page}", f"perfetto={trace}")
+        page, trace, pprof, otlp = (os.path.join(made, name) for name in ("page.html", "trace.json", "pprof.gz", "otlp"))
+        console = decoded(made, "console=always", f"html={page}", f"perfetto={trace}", f"pprof={pprof}", f"otlp={otlp}")
+        second = recording.run([recording.WRAPPER, "report", "--follow", os.path.join(made, "rec")], env=recording.plain_environment())
         with open(page, encoding="utf-8") as file:
             html = file.read()
         with open(trace, encoding="utf-8") as file:
             labels = [e["args"]["labels"] for e in json.load(file) if e.get("name") == "process_labels" and e["pid"]]
+        with gzip.open(pprof) as file:
+            comments = file.read()
+        with open(otlp, "rb") as file:
+            attributes = file.read()
         summary = json.loads(decoded(made, "summary=-"))
         found.append({
+            "pprof": b"times are interpolated" in comments,
+            "otlp": b"ocular.clock.coarse" in attributes,
+            "follow": [json.loads(line).get("coarse") for line in second.stdout.splitlines()][:1] == [16],
             "console": "times between are interpolated" in console and "Counts, order and waits are exact." in console,
             "median": re.search(r" mean +~median", console) is not None,
             "page": "id=interpolated" in html and "~median" in html,

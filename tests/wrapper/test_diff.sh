@@ -138,6 +138,19 @@ json.dump(d, open("noisy.json", "w"))' &&
 		[ "$(grep -o 'noisy: preempted 25%' noisy.html | wc -l)" = 1 ]
 }
 ok "a recording that other work disturbed is called noisy" disturbed
+interpolated() {
+	"$ocular" report fast --summary exact.json >/dev/null &&
+		"$python" -c 'import json
+d = json.load(open("exact.json"))
+d["clock"]["coarse"] = 16
+json.dump(d, open("coarse.json", "w"))' &&
+		"$ocular" diff exact.json coarse.json >text && "$ocular" diff exact.json coarse.json --markdown >markdown &&
+		"$ocular" diff exact.json coarse.json --html coarse.html &&
+		[ "$(grep -c '^         times are interpolated: the clock was read for one marker of 16$' text)" = 1 ] &&
+		grep -q '; times of B are interpolated' markdown &&
+		[ "$(grep -o 'times are interpolated' coarse.html | wc -l)" = 1 ]
+}
+ok "a coarse clock is told" interpolated
 all_shown() {
 	"$ocular" diff --all "$@" >text && grep -q '^Functions timed too rarely to judge' text && ! grep -q -e '--all' text
 }
