@@ -26,8 +26,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def output(answer: "fleet_questions.Answer", options: argparse.Namespace) -> None:
-    """As it was asked for."""
-    fleet_output.show(*answer, options.format, "ocular fleet " + options.asked)
+    """As it was asked for. What is asked in SQL has the names and units of the tables."""
+    fleet_output.show(*answer, options.format, "ocular fleet " + options.asked, options.question != "sql")
 
 
 def add(options: argparse.Namespace) -> int:

@@ -5,9 +5,12 @@ import csv
 import datetime
 import html
 import json
+import os
+import shutil
 import sys
 
 from . import stderr
+from .figures import duration
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     Rows = Sequence[Sequence[Any]]
 
 WIDEST = 80  # characters of a table's cell
+NARROWEST = 24  # of a column of texts, in a terminal that is too narrow for the table
+TIME = "_ns"  # in the name of a column of times
 # Colours are those of the report's page (filter/report/report.css).
 PAGE = """<!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><title>%(title)s</title>
@@ -68,10 +73,52 @@ def _numbers(names: "Sequence[str]", rows: "Rows") -> list[bool]:
     return [any(isinstance(row[i], (int, float)) for row in rows) for i in range(len(names))]
 
 
-def _table(names: "Sequence[str]", rows: "Rows", title: str) -> str:
-    cells = [list(map(_cell, names))] + [list(map(_cell, row)) for row in rows]
+def _with_units(names: "Sequence[str]", rows: "Rows") -> "tuple[list[str], Rows]":
+    """Times as people read them; their unit is in each, not in the column's name."""
+    times = [TIME in name for name in names]
+    return ([name.replace(TIME, "") for name in names],
+            [[duration(value) if time and isinstance(value, (int, float)) else value for time, value in zip(times, row)] for row in rows])
+
+
+def _terminal() -> int:
+    """Its columns; 0: it is none, or not known."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdigit():
+        return int(asked)
+    return shutil.get_terminal_size((0, 0)).columns if sys.stdout.isatty() else 0
+
+
+def _cut(text: str, most: int) -> str:
+    """In its first half: the end tells more, of a path and of a name."""
+    return text if len(text) <= most else text[:most // 3] + "…" + text[len(text) - most + most // 3 + 1:]
+
+
+def _fit(cells: list[list[str]], right: list[bool], columns: int) -> list[list[str]]:
+    """The widest texts are cut so that lines fit, or as far as no two that differ become alike."""
     widths = [max(map(len, column)) for column in zip(*cells)]
+    texts = [i for i in range(len(widths)) if not right[i]]
+    at = max(texts, key=lambda i: widths[i]) if texts else 0
+    most = max(widths[at] - (sum(widths) + 2 * (len(widths) - 1) - columns), NARROWEST)
+    different = {line[at] for line in cells}
+    if not columns or not texts:
+        return cells
+    while most < widths[at] and len({_cut(text, most) for text in different}) < len(different):
+        most += 1
+    return [[*line[:at], _cut(line[at], most), *line[at + 1:]] for line in cells]
+
+
+def _table(names: "Sequence[str]", rows: "Rows", title: str) -> str:
+    return _aligned(names, rows, _numbers(names, rows))
+
+
+def _table_with_units(names: "Sequence[str]", rows: "Rows") -> str:
     right = _numbers(names, rows)
+    return _aligned(*_with_units(names, rows), right)
+
+
+def _aligned(names: "Sequence[str]", rows: "Rows", right: list[bool]) -> str:
+    cells = _fit([list(map(_cell, names))] + [list(map(_cell, row)) for row in rows], right, _terminal())
+    widths = [max(map(len, column)) for column in zip(*cells)]
     return "\n".join("  ".join(text.rjust(width) if to_right else text.ljust(width) for text, width, to_right in
                                zip(line, widths, right)).rstrip() for line in cells)
 
@@ -105,9 +152,9 @@ def _html(names: "Sequence[str]", rows: "Rows", title: str) -> str:
 FORMATS: "dict[str, Callable[[Sequence[str], Rows, str], str]]" = {"table": _table, "json": _json, "csv": _csv, "html": _html}
 
 
-def show(names: "Sequence[str]", rows: "Rows", form: str, title: str) -> None:
-    """On standard output. `form` is one of FORMATS."""
-    text = FORMATS[form](names, rows, title)
+def show(names: "Sequence[str]", rows: "Rows", form: str, title: str, units: bool) -> None:
+    """On standard output. `form` is one of FORMATS; a table has times as people read them if `units`."""
+    text = _table_with_units(names, rows) if units and form == "table" else FORMATS[form](names, rows, title)
     if form == "table":
         stderr.show(text, sys.stdout)
     else:

@@ -42,12 +42,11 @@ def labels_of(store: Store) -> list[str]:
 
 
 def top(store: Store, rows: int) -> "Answer":
-    """Functions by self time in all recordings."""
+    """Functions by their own CPU time in all recordings, or self time where that is not known."""
     return ask(store, """
-        SELECT key, count(DISTINCT recording) AS recordings, sum(calls)::BIGINT AS calls, sum(self_ns)::BIGINT AS self_ns,
-            sum(total_ns)::BIGINT AS total_ns, %s::BIGINT AS self_cpu_ns,
-            round(sum(self_ns) / nullif(sum(activations), 0), 1) AS self_ns_per_activation
-        FROM function f GROUP BY key ORDER BY self_ns DESC, key LIMIT %d""" % (CPU, rows))
+        SELECT key, count(DISTINCT recording) AS recordings, sum(calls)::BIGINT AS calls, %s::BIGINT AS self_cpu_ns, sum(self_ns)::BIGINT AS self_ns,
+            sum(total_ns)::BIGINT AS total_ns, round(sum(self_ns) / nullif(sum(activations), 0), 1) AS self_ns_per_activation
+        FROM function f GROUP BY key ORDER BY coalesce(%s, sum(self_ns)) DESC, key LIMIT %d""" % (CPU, CPU, rows))
 
 
 def show(store: Store, function: str, rows: int) -> "Answer":

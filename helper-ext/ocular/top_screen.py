@@ -6,6 +6,7 @@ import curses
 import re
 import unicodedata
 
+from .figures import duration, figure
 from .top_rows import CALLERS, IDLE, NOISY, ONLY, SECOND, VIEWS, Row, Totals, View
 
 NUMBER = 8  # columns of one, a blank before it
@@ -36,28 +37,6 @@ idle: workers of a pool that wait for their next job. A dash: not known here.
 """.splitlines()
 ENTER = 10, 13, curses.KEY_ENTER
 ESCAPE = 27
-
-
-def figure(n: int) -> str:
-    """At most 7 characters: 9999999, 12.3M, 4.56G."""
-    if n < 10 ** 7:
-        return str(n)
-    for size, unit in ((10 ** 9, "G"), (10 ** 6, "M")):
-        if n >= size:
-            return "%.*f%s" % (2 if n < 10 * size else 1 if n < 100 * size else 0, n / size, unit)
-    return str(n)
-
-
-def duration(ns: int) -> str:
-    """At most 7 characters: 0, 999 ns, 1.50 us, 25.0 ms, 884 ms, 86400 s."""
-    if ns < 1000:
-        return "%d ns" % ns if ns else "0"
-    n = float(ns)
-    for unit in ("us", "ms", "s"):
-        n /= 1000
-        if n < 999.5:
-            break
-    return "%.*f %s" % (2 if n < 9.995 else 1 if n < 99.95 else 0, n, unit)
 
 
 def plain(text: str) -> str:

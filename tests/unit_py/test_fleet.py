@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """ocular fleet without DuckDB: which difference is more than noise, how functions are called wherever they are installed, labels."""
 
+import contextlib
 import datetime
+import io
 import math
 import os
 import random
@@ -16,7 +18,7 @@ import rec
 from rec import equal
 
 sys.path.insert(0, os.path.join(rec.BUILD, "python"))
-from ocular import fleet_add, fleet_kept, fleet_slower, fleet_store, fleet_tables  # noqa: E402
+from ocular import fleet_add, fleet_kept, fleet_output, fleet_slower, fleet_store, fleet_tables  # noqa: E402
 
 # Two-sided limits of Student's t, from its printed tables.
 LIMITS = ((12.706, 1, 0.05), (2.228, 10, 0.05), (4.587, 10, 0.001), (2.042, 30, 0.05), (63.657, 1, 0.01), (3.390, 100, 0.001))
@@ -111,6 +113,31 @@ def test_names():
     equal(names.key("<string>", "f"), "<string>:f")
     equal(fleet_tables.program({"argv": ["python3", "-m", "shop"]}), "shop")
     equal(fleet_tables.program({}), None)
+
+
+def shown(names, rows, columns, units=True):
+    text = io.StringIO()
+    os.environ["COLUMNS"] = str(columns)
+    try:
+        with contextlib.redirect_stdout(text):
+            fleet_output.show(names, rows, "table", "", units)
+    finally:
+        del os.environ["COLUMNS"]
+    return text.getvalue().splitlines()
+
+
+def test_answers():
+    """Times have units, numbers are on the right, and what is too wide is cut, but never to something that another row is, too."""
+    names, rows = ["key", "calls", "self_ns"], [("shop/checkout/basket.py:Basket.total", 12, 1_500_000.0), ("a.py:f", 3, None)]
+    equal(shown(names, rows, 0), ["key                                   calls     self", "shop/checkout/basket.py:Basket.total     12  1.50 ms",
+                                  "a.py:f                                    3        -"])
+    equal(shown(names, rows, 0, units=False)[1], "shop/checkout/basket.py:Basket.total     12  1500000.0")
+    equal(shown(names, rows, 44)[1], fleet_output._cut(rows[0][0], 28) + "     12  1.50 ms")
+    equal(max(map(len, shown(names, rows, 44))), 44)
+    equal(max(map(len, shown(names, rows, 10))), fleet_output.NARROWEST + 16)
+    alike = [("shop/checkout/basket_%d.py:Basket.total_of_all_that_is_in_it" % n, 1, 1) for n in range(10)]
+    found = {line[:-16] for line in shown(names, alike, 40)[1:]}
+    equal(len(found), 10)
 
 
 def test_labels():

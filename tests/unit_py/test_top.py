@@ -10,7 +10,7 @@ import rec
 from rec import equal
 
 sys.path.insert(0, os.path.join(rec.BUILD, "python"))
-from ocular import top, top_rows, top_screen  # noqa: E402
+from ocular import figures, top, top_rows, top_screen  # noqa: E402
 from ocular.top_rows import CALLERS, ONLY, VIEWS, Totals  # noqa: E402
 
 FUNCTIONS = VIEWS[0]
@@ -124,11 +124,11 @@ def test_a_python_without_curses():
 
 def test_numbers_fit_their_columns():
     for n in [0, 1, 9999999] + [10 ** k - 1 for k in range(20)] + [10 ** k for k in range(20)]:
-        for text in (top_screen.figure(n), top_screen.duration(n)):
+        for text in (figures.figure(n), figures.duration(n)):
             assert len(text) < top_screen.NUMBER or n >= 10 ** 13, (n, text)
-    equal([top_screen.figure(n) for n in (0, 9999999, 12345678, 4560000000)], ["0", "9999999", "12.3M", "4.56G"])
-    equal([top_screen.duration(n) for n in (0, 999, 1500, 2_500_000, 12_000_000_000)], ["0", "999 ns", "1.50 us", "2.50 ms", "12.0 s"])
-    equal([top_screen.duration(n) for n in (99_949, 99_960, 999_499, 999_600, 884_000_000)], ["99.9 us", "100 us", "999 us", "1.00 ms", "884 ms"])
+    equal([figures.figure(n) for n in (0, 9999999, 12345678, 4560000000)], ["0", "9999999", "12.3M", "4.56G"])
+    equal([figures.duration(n) for n in (0, 999, 1500, 2_500_000, 12_000_000_000)], ["0", "999 ns", "1.50 us", "2.50 ms", "12.0 s"])
+    equal([figures.duration(n) for n in (99_949, 99_960, 999_499, 999_600, 884_000_000)], ["99.9 us", "100 us", "999 us", "1.00 ms", "884 ms"])
     for view in (*VIEWS, CALLERS):
         assert all(len(heading) < top_screen.NUMBER for _, heading, _ in view.columns()), view.title
     equal(80 - 2 - len(VIEWS[0].columns()) * top_screen.NUMBER - 2, 28)  # columns for names where a terminal has 80, with all numbers
