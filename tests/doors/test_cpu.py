@@ -166,15 +166,26 @@ def compared(truth, found):
     return problems
 
 
+# Runs of which one must be right. A host that takes a CPU away disturbs the kernel's two clocks differently: of 24 runs of "sleeps"
+# 4 differed by 1.3 to 2.3 ms, where 1.0 is allowed, in either direction (2026-11-27). A fault of ours is in each run.
+TRIES = 3
+
+
+def undisturbed(python, folder, source, *options):
+    for n in range(TRIES):
+        problems = compared(*recorded(python, os.path.join(folder, str(n)), source, *options))
+        if not problems:
+            break
+    return problems
+
+
 def test_truth(name, python, folder, *options):
-    truth, found = recorded(python, folder, program(name), *options)
-    return compared(truth, found)
+    return undisturbed(python, folder, program(name), *options)
 
 
 def test_flight(python, folder, *options):
     """Rings that hold all of it: fewer calls of spin() would not do, what a switch is off by is not known better than to 20 us."""
-    truth, found = recorded(python, folder, program("both"), "--flight", "20s", "--ring-records", str(1 << 23), *options)
-    return compared(truth, found)
+    return undisturbed(python, folder, program("both"), "--flight", "20s", "--ring-records", str(1 << 23), *options)
 
 
 def test_waiting(python, folder):
