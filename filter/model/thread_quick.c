@@ -8,8 +8,7 @@
 
 bool thread_is_quick(const struct thread *t, uint32_t interpreter, const struct subscribers *to)
 {
-	return !to->first.sample && !t->early && t->holds_gil && !t->gil->waiting && t->stack &&
-	       t->stack->interpreter == interpreter;
+	return !to->first.sample && !t->early && t->holds_gil && t->stack && t->stack->interpreter == interpreter;
 }
 
 static inline bool is_innermost(const struct stack *st, const struct code *code)
@@ -140,6 +139,8 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 
 	if (!fn || e->time < t->last_ns || e->cycles < t->last_cycles || e->time >= q->until_ns)
 		return THREAD_SLOW;
+	if (t->gil->waiting)
+		gil_until(t->gil, e->time);
 	err = act(t, e, q->to);
 	if (err)
 		return err;
