@@ -167,7 +167,8 @@ def compared(truth, found):
 
 
 # Runs of which one must be right. A host that takes a CPU away disturbs the kernel's two clocks differently: of 24 runs of "sleeps"
-# 4 differed by 1.3 to 2.3 ms, where 1.0 is allowed, in either direction (2026-11-27). A fault of ours is in each run.
+# 8 differed by 1.1 to 2.3 ms, where 1.0 is allowed, in either direction (2026-11-27, half of them with a coarse clock). A fault of
+# ours is in each run.
 TRIES = 3
 
 
