@@ -762,19 +762,21 @@ print(json.dumps(list(map(min, zip(*turns)))))
         shutil.rmtree(data)
 
     def floors(self, data):
-        """How far ocular-pt is from what the bytes allow: processor time, and the console's time on one CPU and on all."""
+        """How far ocular-pt is from what the bytes allow: processor time of each output on one CPU, and the console's on all."""
         floor, pt = self.work / "floor", [self.build / "bin/ocular-pt", "console=always", "color=never", data]
+        outputs = {name: [self.build / "bin/ocular-pt", name + "=/dev/null", data] for name in ("summary", "pstats", "html")}
         run(["cc", "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-I" + str(ROOT / "helper-ext"), "-o", floor, HERE / "floor.c"])
-        names = ["memory sum", "packet walk", "walk + stack", "ocular-pt, one CPU", "ocular-pt, all CPUs",
-                 "the same, by the clock"]
+        names = ["memory sum", "packet walk", "walk + stack", "console, one CPU", *(name + ", one CPU" for name in outputs),
+                 "console, all CPUs", "the same, by the clock"]
         rounds = []
         for _ in range(self.rounds):
             n, *least, _ = run([floor, data / "perf.data"]).split()
-            one = used(lambda: self.timed(["taskset", "-c", min(os.sched_getaffinity(0)), *pt]))
+            one = [used(lambda: self.timed(["taskset", "-c", min(os.sched_getaffinity(0)), *command]))
+                   for command in (pt, *outputs.values())]
             both = []
             every = used(lambda: both.append(self.timed(pt)[0]))
-            rounds.append([*map(float, least), *(seconds * 1e9 / int(n) for seconds in (one, every, both[0]))])
-        table("Distance to the limit: console, %.1f M markers, ns a marker, load %.1f" % (int(n) / 1e6, os.getloadavg()[0]),
+            rounds.append([*map(float, least), *(seconds * 1e9 / int(n) for seconds in (*one, every, both[0]))])
+        table("Distance to the limit: %.1f M markers, ns a marker, load %.1f" % (int(n) / 1e6, os.getloadavg()[0]),
               ["", "median (range)", "of walk + stack"],
               [[name, "%.1f (%.1f to %.1f)" % spread(column), "%.1f (%.1f to %.1f)" % spread([r[i] / r[2] for r in rounds])]
                for i, (name, column) in enumerate(zip(names, zip(*rounds)))])
