@@ -8,7 +8,8 @@
 
 bool thread_is_quick(const struct thread *t, uint32_t interpreter, const struct subscribers *to)
 {
-	return !to->first.sample && !t->early && t->holds_gil && t->stack && t->stack->interpreter == interpreter;
+	return (!to->first.sample || t->quiet_ns) && !t->early && t->holds_gil && t->stack &&
+	       t->stack->interpreter == interpreter;
 }
 
 static inline bool is_innermost(const struct stack *st, const struct code *code)
@@ -17,8 +18,8 @@ static inline bool is_innermost(const struct stack *st, const struct code *code)
 }
 
 /*
- * Of a generator or coroutine. Only that such events do not end a run is quick. By value: the caller's event need not
- * lie in memory for it.
+ * Of a generator or coroutine. Only that such events do not end a run is quick: sinks that hear of samples hear of this
+ * one. By value: the caller's event need not lie in memory for it.
  */
 static __attribute__((noinline)) int act_on_object(struct thread *t, struct code_event e, const struct subscribers *to)
 {
@@ -35,10 +36,14 @@ static __attribute__((noinline)) int act_on_object(struct thread *t, struct code
 		.whose = e.op == OP_PY_RESUME || e.op == OP_PY_YIELD ? *e.object : 0,
 	};
 
+	int err;
+
 	if (!e.code->generator || !e.code->function)
 		return THREAD_SLOW;
 	thread_identify(t, &s, to->profile);
-	return thread_act(t, t->stack, &s, to);
+	err = thread_tell(t, &s, to);
+	t->passed--; /* it had a sample: take() counts it */
+	return err ?: thread_act(t, t->stack, &s, to);
 }
 
 static inline int begin(struct thread *t, const struct code_event *e, const struct subscribers *to)
@@ -81,6 +86,21 @@ static inline int end_c(struct thread *t, const struct code_event *e, const stru
 	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
 }
 
+/* Somebody wants each trip. */
+static __attribute__((noinline)) int end_trip(struct stack *st, struct code_event e, const struct subscribers *to)
+{
+	const struct sample s = {
+		.op = OP_JUMP,
+		.time = e.time,
+		.cycles = e.cycles,
+		.code = e.code,
+		.offset = word_offset(&e),
+		.target = word_target(&e),
+	};
+
+	return thread_back_edge(st, &s, to);
+}
+
 static inline int jump(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
 	struct stack *st = t->stack;
@@ -91,8 +111,10 @@ static inline int jump(struct thread *t, const struct code_event *e, const struc
 		return THREAD_SLOW;
 	if (target > offset)
 		return 0;
-	if (to->first.iterate || stack_top(st)->jumping)
+	if (stack_top(st)->jumping)
 		return THREAD_SLOW;
+	if (to->first.iterate)
+		return end_trip(st, *e, to);
 	err = loop_repeat(st, offset, target, e->time, e->cycles);
 	return err == LOOP_NONE ? THREAD_SLOW : err;
 }
@@ -148,13 +170,15 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 	q->to->profile->events[e->op]++;
 	t->last_ns = e->time;
 	t->last_cycles = e->cycles;
+	t->passed++;
 	return 0;
 }
 
 int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
 		 const struct subscribers *to)
 {
-	struct quick q = { t, until_ns, to };
+	uint64_t quiet_ns = to->first.sample ? t->quiet_ns : UINT64_MAX;
+	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, to };
 
 	return word_stream_events(l, p, &q, take);
 }

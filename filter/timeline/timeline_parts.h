@@ -38,6 +38,9 @@ static inline struct track *timeline_track_of(struct timeline *v, int32_t pid, i
 	return last && last->tid == tid && last->pid == pid ? last : timeline_other_track(v, pid, tid);
 }
 
+/* A thread's, which it has; v->last stays what it is. NULL: it has none. */
+struct track *timeline_known_track(const struct timeline *v, int32_t pid, int32_t tid);
+
 /* The track of that number, which is no thread's; v->last stays what it is. `what`: a format for the number. */
 struct track *timeline_titled(struct timeline *v, int32_t pid, int32_t tid, const char *what, int32_t number);
 
