@@ -50,7 +50,12 @@ static inline void meter_passed(struct meter *m, uint64_t events)
 }
 
 /* The stack is `depth` deep from now on. */
-void meter_depth(struct meter *m, uint64_t depth);
+static inline void meter_depth(struct meter *m, uint64_t depth)
+{
+	m->depth = depth;
+	if (depth > m->deepest)
+		m->deepest = depth;
+}
 
 /* The thread is over at `ns`. Returns how many readings are left. */
 unsigned meter_finish(struct meter *m, uint64_t ns, struct reading readings[static 2]);

@@ -183,7 +183,7 @@ static void timeline_free(struct sink *s)
 	}
 	map_free(&v->tracks);
 	map_free(&v->processes);
-	map_free(&v->described);
+	map_free_all(&v->drawn);
 	map_free(&v->snapshots);
 	map_free(&v->groups);
 	map_free_all(&v->awaiting);

@@ -8,19 +8,29 @@
  */
 #pragma once
 
+#include "base/cold.h"
 #include "timeline.h"
 
 /* --- timeline_room.c: what the file has room for --------------------------------------------------------- */
 
 /* The result of a format: a full file is not an error, but `what` was left out. */
-int timeline_settle(struct timeline *v, struct track *t, int err, uint64_t *what);
+COLD int timeline_fail(struct timeline *v, struct track *t, int err, uint64_t *what);
+static inline int timeline_settle(struct timeline *v, struct track *t, int err, uint64_t *what)
+{
+	return err || v->file.out.err ? timeline_fail(v, t, err, what) : 0;
+}
 
 /* Has the format write it, unless the file is full; what it has no room for is counted in `what`. */
 #define WRITE(v, t, what, kind, ...) \
 	((v)->full ? ((what)++, 0) : timeline_settle(v, t, (v)->format->kind(v, t, ##__VA_ARGS__), &(what)))
 
 /* Has a file with a --max-size less and less room? Then v->floor_ns rises. t: where a slice begins. */
-void timeline_raise_floor(struct timeline *v, struct track *t);
+COLD void timeline_raise_it(struct timeline *v, struct track *t);
+static inline void timeline_raise_floor(struct timeline *v, struct track *t)
+{
+	if (v->max_size)
+		timeline_raise_it(v, t);
+}
 
 /* The trace itself says what is missing, in the bytes reserved for that. */
 int timeline_report_limits(struct timeline *v);
