@@ -352,7 +352,7 @@ static void give(struct stack *s, const struct frame *f, struct open_loop *o, ui
 	o->inner_given = o->inner;
 }
 
-int loop_hold_frame(struct stack *s, struct held *to, uint64_t ns, uint64_t cycles)
+int loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_t cycles)
 {
 	const struct frame *f = stack_top(s);
 
@@ -373,7 +373,7 @@ int loop_hold_frame(struct stack *s, struct held *to, uint64_t ns, uint64_t cycl
 	return 0;
 }
 
-int loop_resume_frame(struct stack *s, struct held *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns)
+int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns)
 {
 	struct frame *f = stack_top(s);
 
@@ -396,7 +396,7 @@ int loop_resume_frame(struct stack *s, struct held *from, uint64_t ns, uint64_t 
 	return 0;
 }
 
-void loop_drop(struct held *h, bool whole)
+void loop_drop(struct held_loops *h, bool whole)
 {
 	while (h->n) {
 		const struct open_loop *o = &h->loops[--h->n];

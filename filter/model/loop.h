@@ -41,7 +41,7 @@ struct open_loop {
 };
 
 /* The open loops of a suspended activation, outermost first; what began at a time counts from the yield backwards. */
-struct held {
+struct held_loops {
 	struct open_loop *loops;
 	uint32_t n, size;
 	uint64_t instrs; /* the frame's */
@@ -74,10 +74,10 @@ int loop_repeat(struct stack *s, int64_t offset, int64_t target, uint64_t ns, ui
 int loop_leave_frame(struct stack *s, bool whole);
 
 /* It is suspended: its loops are held, in the middle of their trips. 0 or -ENOMEM. */
-int loop_hold_frame(struct stack *s, struct held *to, uint64_t ns, uint64_t cycles);
+int loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_t cycles);
 
 /* The innermost frame has just begun: it goes on with these, which were held for so long. Likewise. */
-int loop_resume_frame(struct stack *s, struct held *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns);
+int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns);
 
 /* They will not be resumed. whole: they ended where they were held. Frees them. */
-void loop_drop(struct held *h, bool whole);
+void loop_drop(struct held_loops *h, bool whole);
