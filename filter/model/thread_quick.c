@@ -118,8 +118,8 @@ static inline int jump(struct thread *t, const struct code_event *e, const struc
 		return 0;
 	if (to->first.iterate || stack_top(st)->jumping)
 		return THREAD_SLOW;
-	err = loop_repeat(st, offset, target, e->time, e->cycles);
-	return err == LOOP_NONE ? THREAD_SLOW : err;
+	err = loop_jump(st, e->code, offset, target, e->time, e->cycles);
+	return err == LOOP_NONE ? 0 : err;
 }
 
 /* The three that come most often are tested for before all others. */
