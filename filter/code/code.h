@@ -52,6 +52,7 @@ struct code {
 	bool profiled;	   /* a C function: cProfile has a row for it, called `name` */
 	uint8_t selected;  /* of selection.c; 0: not asked yet */
 	uint8_t rank;	   /* 1 and more: origin_rank() + 1; 0: not asked yet */
+	uint8_t trio;	   /* of subjects.c; 0: not asked yet */
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
 	int32_t final_pid; /* the process whose line that is: the code's own, else the lowest of forks */
 	char *file;
