@@ -180,7 +180,8 @@ struct process {
 /* The instruction at `offset` or the last one before it; ninstrs if there is none. */
 uint32_t code_index(const struct code *code, int64_t offset);
 
-/* By file, first line and qualname; by process and id where these are equal: <0, 0 or >0, for qsort. */
+/* By file, first line and qualname; the second by process and id where these are equal: <0, 0 or >0, for qsort. */
+int code_place_order(const struct code *a, const struct code *b);
 int code_order(const struct code *a, const struct code *b);
 
 /* Its co_name: the table's, else what follows the last dot of its qualname. */
