@@ -2,8 +2,8 @@
 /*
  * flat_line.h - the members of a code table's line that are texts and whole numbers.
  *
- * jansson takes 31,000 instructions for such a line without its rows, this 3,000 (callgrind, 2026-11-27). What this does
- * not read, jansson reads, and both are asked alike.
+ * jansson takes 31,000 instructions for such a line without its rows, this 3,000 (callgrind, 2026-11-27). What this
+ * does not read, jansson reads, and both are asked alike.
  */
 #pragma once
 
