@@ -17,11 +17,16 @@ static inline bool is_innermost(const struct stack *st, const struct code *code)
 	return stack_top(st) && stack_top(st)->a.code == code;
 }
 
+static inline uint64_t object_told(const struct code_event *e)
+{
+	return e->op == OP_PY_RESUME || e->op == OP_PY_YIELD ? *e->object : 0;
+}
+
 /*
- * Of a generator or coroutine. Only that such events do not end a run is quick: sinks that hear of samples hear of this
- * one. By value: the caller's event need not lie in memory for it.
+ * Of a generator or coroutine, but not as in thread_objects.c. Only that such events do not end a run is quick: sinks
+ * that hear of samples hear of this one. By value: the caller's event need not lie in memory for it.
  */
-static __attribute__((noinline)) int act_on_object(struct thread *t, struct code_event e, const struct subscribers *to)
+static COLD int act_on_object(struct thread *t, struct code_event e, const struct subscribers *to)
 {
 	struct sample s = {
 		.op = e.op,
@@ -33,12 +38,11 @@ static __attribute__((noinline)) int act_on_object(struct thread *t, struct code
 		.code = e.code,
 		.offset = word_offset(&e),
 		.target = SAMPLE_NOWHERE,
-		.whose = e.op == OP_PY_RESUME || e.op == OP_PY_YIELD ? *e.object : 0,
+		.whose = object_told(&e),
 	};
-
 	int err;
 
-	if (!e.code->generator || !e.code->function)
+	if (!e.code->generator)
 		return THREAD_SLOW;
 	thread_identify(t, &s, to->profile);
 	err = thread_tell(t, &s, to);
@@ -46,16 +50,44 @@ static __attribute__((noinline)) int act_on_object(struct thread *t, struct code
 	return err ?: thread_act(t, t->stack, &s, to);
 }
 
+/* Sinks that hear of samples want each of these. */
+static inline bool is_told(const struct subscribers *to)
+{
+	return to->first.sample;
+}
+
 static inline int begin(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
-	return e->code->generator ? act_on_object(t, *e, to)
-				  : thread_enter_plain(t, t->stack, e->code, e->time, e->cycles, to);
+	int err;
+
+	if (!e->code->generator)
+		return thread_enter_plain(t, t->stack, e->code, e->time, e->cycles, to);
+	err = is_told(to) ? THREAD_SLOW : thread_start_object(t, e->code, e->time, e->cycles, to);
+	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
+}
+
+static inline int go_on(struct thread *t, const struct code_event *e, const struct subscribers *to)
+{
+	int err = is_told(to) ? THREAD_SLOW : thread_resume_object(t, e->code, *e->object, e->time, e->cycles, to);
+
+	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
+}
+
+static inline int yield(struct thread *t, const struct code_event *e, const struct subscribers *to)
+{
+	int err = is_told(to) ? THREAD_SLOW : thread_yield_object(t, e->code, *e->object, e->time, e->cycles, to);
+
+	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
 
 static inline int end(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
+	int err = THREAD_SLOW;
+
+	if (e->code->generator && !is_told(to))
+		err = thread_return_object(t, e->code, e->time, e->cycles, to);
 	if (e->code->generator)
-		return act_on_object(t, *e, to);
+		return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 	if (!is_innermost(t->stack, e->code))
 		return THREAD_SLOW;
 	t->doing.last.address = 0;
@@ -115,8 +147,8 @@ static inline int jump(struct thread *t, const struct code_event *e, const struc
 		return THREAD_SLOW;
 	if (to->first.iterate)
 		return end_trip(st, *e, to);
-	err = loop_repeat(st, offset, target, e->time, e->cycles);
-	return err == LOOP_NONE ? THREAD_SLOW : err;
+	err = loop_jump(st, e->code, offset, target, e->time, e->cycles);
+	return err == LOOP_NONE ? 0 : err;
 }
 
 /* The three that come most often are tested for before all others. */
@@ -130,8 +162,9 @@ static inline int act(struct thread *t, const struct code_event *e, const struct
 		return end(t, e, to);
 	switch (e->op) {
 	case OP_PY_RESUME:
+		return go_on(t, e, to);
 	case OP_PY_YIELD:
-		return act_on_object(t, *e, to);
+		return yield(t, e, to);
 	case OP_C_RETURN:
 		return end_c(t, e, to);
 	case OP_CALL:

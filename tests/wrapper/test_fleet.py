@@ -246,8 +246,11 @@ def killed(python, duck, folder):
 
 
 def together(python, duck, folder):
+    return come_together(Fleet(python, duck, folder))
+
+
+def come_together(fleet):
     """Recordings that one command adds come into one file a table, with the rows that they have in files of their own; a further one does not."""
-    fleet = Fleet(python, duck, folder)
     names = [fleet.record(f"t{n}", 20 + n) for n in range(WRITERS)]
     for name in names:
         fleet.must("add", "alone", name)
@@ -541,6 +544,9 @@ def recorded_events(fleet):
     done = fleet.traced("record", "--fleet", "with", "--events", "-o", "e", "--", "app.py", "3")
     problems = [f"record --events: exit {done.returncode}: {done.stderr}"] * (done.returncode != 0 or "added to 'with'" not in done.stderr)
     problems += wrong_events(fleet, 1, "with")
+    fleet.traced("record", "-q", "--fleet", "pieces", "--switch-output", "64K", "-o", "p", "--", "app.py", "100")
+    found = fleet.sql("SELECT count(*) AS n FROM recording", "pieces")[0]["n"], [path for path in tree(fleet.folder) if "/pieces/recording/" in path]
+    problems += [f"pieces: {found}"] * (found[0] < WRITERS or len(found[1]) != 1)
     done = fleet.traced("run", "-q", "--fleet", "store", "--label", "release=1.5", "--events", "e.txt", "-o", "f", "--", "app.py", "3")
     with open(os.path.join(fleet.folder, "e.txt"), encoding="utf-8") as file:
         problems += ["run --events"] * (done.returncode != 0 or "PY_START" not in file.read())
