@@ -112,25 +112,38 @@ static int open_event(struct timeline *v, struct track *t, uint64_t ns, unsigned
 	return err;
 }
 
-static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
+/* The name of its code, defined in the sequence. */
+static int name_span(struct timeline *v, struct track *t, const struct span *span)
 {
 	const struct pftrace_name *n = pftrace_code_name(names_of(v), span_of(span));
-	struct pftrace_event e;
-	int err = is_introduced(t, n) ? 0 : introduce(v, t, n);
+	int err = introduce(v, t, n);
 
-	if (err)
-		return err;
+	span->drawn->begin = n;
+	return err;
+}
+
+static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
+{
+	const struct pftrace_name *n = span->drawn->begin;
+	int err = is_introduced(t, n) ? 0 : name_span(v, t, span);
+	char *to = NULL, *packet, *event;
+
 	span->reserved = END_ROOM;
 	v->reserved += span->reserved;
-	err = open_event(v, t, span->shown, TYPE_BEGIN, 0, &e);
+	if (!err)
+		to = timeline_room(v, PFTRACE_ROOM, &err);
 	v->reserved -= span->reserved;
-	if (err)
+	if (!to)
 		return err;
-	memcpy(e.packet.to, n->slice, sizeof(n->slice)); /* all of it: that takes no loop */
-	e.packet.to += n->slice_length;
+	n = span->drawn->begin;
+	packet = proto_open(to, TRACE_PACKET);
+	event = pftrace_put_place(packet, t->sequence, span->shown);
+	memcpy(event, n->slice, sizeof(n->slice)); /* all of it: that takes no loop */
+	to = event + n->slice_length;
 	if (span->import) /* what imports it is the function */
-		e.packet.to = pftrace_put_address(e.packet.to, span->code);
-	return pftrace_close_event(v, &e);
+		to = proto_close_short(event + PFTRACE_HEAD, pftrace_put_address(to, span->code));
+	out_commit(&v->file.out, proto_close_short(packet, to));
+	return 0;
 }
 
 /* Its room was reserved: the file cannot be full. */
@@ -149,7 +162,9 @@ static int pftrace_end(struct timeline *v, struct track *t, const struct span *s
 		pftrace_put_arg(&e, KEY_CPU, span_cpu(span, ns));
 		pftrace_put_arg(&e, KEY_WAITING, span->off.waiting_ns);
 	}
-	return pftrace_close_event(v, &e);
+	to = proto_close_short(e.packet.body, proto_close_short(e.body, e.packet.to));
+	out_commit(&v->file.out, to);
+	return 0;
 }
 
 static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)

@@ -44,12 +44,14 @@ char *pftrace_put_address(char *to, const struct code *code)
 
 static void make_slice(struct pftrace_name *n, const struct code *code)
 {
-	char *to = proto_number(n->slice, EVENT_CATEGORY, n->number);
+	char *body = proto_open(n->slice, PACKET_TRACK_EVENT);
+	char *to = proto_number(body, EVENT_TYPE, TYPE_BEGIN);
 
-	to = pftrace_put_address(proto_number(to, EVENT_NAME, n->number), code);
+	to = proto_number(proto_number(to, EVENT_CATEGORY, n->number), EVENT_NAME, n->number);
+	to = pftrace_put_address(to, code);
 	if (n->file)
 		to = proto_number(to, EVENT_SOURCE, n->number);
-	n->slice_length = to - n->slice;
+	n->slice_length = proto_close_short(body, to) - n->slice;
 }
 
 static bool has_source(const struct code *code)

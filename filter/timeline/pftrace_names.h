@@ -6,15 +6,16 @@
 #include "model/loop.h"
 #include "base/map.h"
 
-/* Three numbers of 11 or 12 bytes, and an address. */
-#define PFTRACE_SLICE 64
+/* Four numbers of 11 or 12 bytes at most, an address, and the field's head. */
+#define PFTRACE_SLICE 80
+#define PFTRACE_HEAD  2
 
 struct pftrace_name {
 	uint64_t number;
 	char *name, *category; /* NULL: a fixed one */
 	char *file;	       /* of a function, or its address on the web; NULL: there is none */
 	int64_t line;
-	/* What the beginning of a slice of a code object has behind its type: fields of a track event. */
+	/* The beginning of a slice of a code object: a packet's field, a track event. */
 	char slice[PFTRACE_SLICE];
 	uint8_t slice_length;
 };
