@@ -165,7 +165,7 @@ class Kind(NamedTuple):
 
 
 S3_NOBODY = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, "Unable to locate credentials"
-S3_TEXTS = "there is no bucket 'not-there'", "fleet-s3", S3_NOBODY
+S3_TEXTS = "bucket does not exist", "fleet-s3", S3_NOBODY
 KINDS = {
     "moto": Kind(_moto, _s3, "s3://", rb"PUT /", 1, *S3_TEXTS),
     "versitygw": Kind(_versity, _s3, "s3://", rb"PUT /", 1, *S3_TEXTS),

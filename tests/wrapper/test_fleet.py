@@ -353,6 +353,42 @@ def half_compacted(python, duck, folder):
     return problems + [f"left: {left}"] * bool(left)
 
 
+# `ocular fleet trace`, up to what it becomes, which tests/viewers/test_view.py shows.
+TRACE = """
+import json, os, sys
+from ocular import fleet
+def became(path, words):
+    sys.exit(print(json.dumps(words[1:])))
+os.execv = became
+sys.exit(fleet.main(["trace", "store", sys.argv[1], "--no-browser"]))
+"""
+
+
+def traced(python, duck, folder):
+    """Of several recordings it opens the one, packed or not, by the beginning of its id; not if that is another one now, or gone."""
+    fleet = Fleet(python, duck, folder)
+    for name in ("a", "b"):
+        fleet.record(name, 20)
+    recording.run([recording.WRAPPER, "pack", "-q", "--remove", "b", "-o", "b.ocular"], cwd=folder)
+    fleet.must("add", "store", "a", "b.ocular")
+    ids = {os.path.basename(row["path"]): row["recording"] for row in fleet.sql("SELECT path, recording FROM recording")}
+
+    def trace(name):
+        return recording.run([duck, "-c", TRACE, ids[name][:8]], cwd=folder, env=recording.plain_environment(
+            PYTHON=duck, PYTHONPATH=os.path.join(recording.BUILD, "python")))
+    problems = []
+    for name in ids:
+        done, wanted = trace(name), ["view", "--perfetto", "--no-browser", os.path.join(folder, name)]
+        problems += [f"{name}: {done.stdout}{done.stderr}"] * (done.returncode != 0 or json.loads(done.stdout) != wanted)
+    os.rename(os.path.join(folder, "b.ocular"), os.path.join(folder, "c.ocular"))
+    shutil.rmtree(os.path.join(folder, "a"))
+    fleet.record("a", 30)
+    for name, text in (("a", "has another recording now than"), ("b.ocular", "where it is not any more")):
+        done = trace(name)
+        problems += [f"{name}: {done.stdout}{done.stderr}"] * (done.returncode != 1 or text not in done.stderr or done.stderr.count("\n") != 1)
+    return problems
+
+
 def durations_of(folder):
     """Of price(), which calls nothing, by the list of events."""
     for events in recording.events(folder).values():
@@ -725,7 +761,7 @@ def tree(folder):
 CASES = (
     ("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
     ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
-    ("added together", together), ("each event as a row", events), ("a store that is partitioned by labels", partitioned),
+    ("added together", together), ("trace opens the one recording", traced), ("each event as a row", events), ("a store that is partitioned by labels", partitioned),
     ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
     ("answers as a table, JSON, CSV and a page", formats),
     ("2 % on one host of 50 is found", made_up),
