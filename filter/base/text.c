@@ -105,6 +105,11 @@ char *text_escaped(char *to, const char *s)
 	return to;
 }
 
+size_t text_sequence(const char *s)
+{
+	return sequence_length((const uint8_t *)s);
+}
+
 static void write_sequence(FILE *f, const uint8_t *s, size_t length, const struct style *style)
 {
 	uint32_t c;

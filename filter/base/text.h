@@ -47,5 +47,8 @@ size_t text_columns(const char *s);
 /* A line of source, likewise: a tab goes on at the next multiple of 8 characters, as Python counts it. */
 void text_source(FILE *f, const char *s, size_t most);
 
+/* Bytes of the UTF-8 sequence at s, which a NUL or another ASCII character ends; 0 if it is none. */
+size_t text_sequence(const char *s);
+
 /* A malloc'ed copy in which bytes that are not UTF-8 became U+FFFD. NULL: no memory. */
 char *text_utf8(const char *s);
