@@ -104,9 +104,25 @@ static void test_added_values_are_zeroed_and_freed(void **state)
 	assert_null(map_next(&m, NULL));
 }
 
+/* Numbers in place of pointers are added up, while the table grows. */
+static void test_count(void **state)
+{
+	struct map m = { 0 };
+
+	(void)state;
+	for (uint64_t round = 1; round <= 3; round++)
+		for (uint64_t key = 0; key < 100; key++)
+			assert_int_equal(map_count(&m, key, round * (key + 1)), 0);
+	assert_int_equal(m.used, 100);
+	for (uint64_t key = 0; key < 100; key++)
+		assert_int_equal((uintptr_t)map_get(&m, key), 6 * (key + 1));
+	map_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_every_key_keeps_its_value),
 		cmocka_unit_test(test_a_second_put_replaces),
 		cmocka_unit_test(test_next_visits_each_once),
