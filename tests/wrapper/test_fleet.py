@@ -575,14 +575,24 @@ def recorded(python, duck, folder):
     return problems + recorded_events(fleet)
 
 
+# Until its recording has enough of them.
+MANY_FILES = f"""
+import glob
+def down(n):
+    return n and down(n - 1)
+while len(glob.glob('p/perf.data.[0-9]*')) < {WRITERS}:
+    down(50)
+"""
+
+
 def recorded_events(fleet):
     """record --fleet --events: the rows of add --events; run --events FILE is the report's, as it was."""
     done = fleet.traced("record", "--fleet", "with", "--events", "-o", "e", "--", "app.py", "3")
     problems = [f"record --events: exit {done.returncode}: {done.stderr}"] * (done.returncode != 0 or "added to 'with'" not in done.stderr)
     problems += wrong_events(fleet, 1, "with")
-    fleet.traced("record", "-q", "--fleet", "pieces", "--switch-output", "64K", "-o", "p", "--", "app.py", "100")
+    done = fleet.traced("record", "-q", "--fleet", "pieces", "--switch-output", "64K", "-o", "p", "--", "-c", MANY_FILES)
     found = fleet.sql("SELECT count(*) AS n FROM recording", "pieces")[0]["n"], [path for path in tree(fleet.folder) if "/pieces/recording/" in path]
-    problems += [f"pieces: {found}"] * (found[0] < WRITERS or len(found[1]) != 1)
+    problems += [f"pieces: exit {done.returncode}, {found}: {done.stderr}"] * (done.returncode != 0 or found[0] < WRITERS or len(found[1]) != 1)
     done = fleet.traced("run", "-q", "--fleet", "store", "--label", "release=1.5", "--events", "e.txt", "-o", "f", "--", "app.py", "3")
     with open(os.path.join(fleet.folder, "e.txt"), encoding="utf-8") as file:
         problems += ["run --events"] * (done.returncode != 0 or "PY_START" not in file.read())
