@@ -172,7 +172,7 @@ static inline int32_t number(struct event_columns *e, const struct code *code, c
 	return (uintptr_t)known->what == what ? known->number : number_of(e, code, name, known);
 }
 
-/* Which cell is filled and whether it is null is nearly always known to the compiler: a block's bits are 0 when it begins. */
+/* Whether it is null is nearly always known to the compiler. A block's bits are 0 when it begins. */
 static inline __attribute__((always_inline)) void tell_valid(struct event_columns *e, enum column c, uint32_t row,
 							     bool valid)
 {

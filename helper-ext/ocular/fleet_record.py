@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 
-from . import fleet_add, stderr
+from . import fleet_add, fleet_compact, stderr
 from .fleet_events import NO_ARROW
 from .fleet_store import NO_DUCKDB, Refused, Store
 
@@ -58,12 +58,21 @@ def made_by(command: list[str], recording: str) -> tuple[int, bool]:
     return status, made and os.path.exists(path)
 
 
+def pack(store: Store, added: "set[str]") -> None:
+    """With what other commands added, if it is time. What cannot be is no fault of the recording's, which is there."""
+    try:
+        fleet_compact.together(store, added)
+    except (Refused, KeyboardInterrupt) as e:
+        stderr.say("ocular: " + stderr.printable(str(e) or "interrupted"))
+
+
 def add(store: Store, recording: str, given: dict[str, str], events: bool, quiet: bool) -> bool:
     """False: it could not be added, which was said."""
     try:
         added = fleet_add.add(store, recording, given, events)
         for row in () if quiet else added:
             stderr.say("ocular: added to '%s' as %s%s" % (stderr.printable(store.shown), row["recording"], fleet_add.lacks(row)))
+        pack(store, {row["recording"] for row in added})
         return True
     except (Refused, RuntimeError) as e:
         reason = str(e)
