@@ -11,17 +11,21 @@
 
 #include "base/cpus.h"
 #include "front_ipt_parts.h"
-#include "pt/pt_pipe.h"
+#include "pipe.h"
 
 int front_ipt_open(struct front_ipt *f, const char *path)
 {
-	*f = (struct front_ipt){ .pid = -1, .asked_of = INT32_MIN };
-	return pt_trace_open(&f->trace, path);
+	int err;
+
+	*f = (struct front_ipt){ .g = gather_new() };
+	err = pt_trace_open(&f->trace, path);
+	f->g.cores = f->trace.config.cycles;
+	return err;
 }
 
 int front_ipt_decode(struct front_ipt *f, struct analysis *a)
 {
-	f->analysis = a;
+	f->g.analysis = a;
 	return a->recovers ? front_ipt_read_recovering(f) : front_ipt_read_alone(f);
 }
 
@@ -30,38 +34,37 @@ int front_ipt_decode(struct front_ipt *f, struct analysis *a)
 static void *decode(void *front)
 {
 	struct front_ipt *f = front;
-	bool recovers = f->analysis->recovers;
+	bool recovers = f->g.analysis->recovers;
 	int err = recovers ? front_ipt_read_recovering(f) : front_ipt_read_words(f);
 
-	f->err = f->err ? f->err : err;
+	f->g.err = f->g.err ? f->g.err : err;
 	if (recovers)
-		front_ipt_put_samples(&f->analysis->recover);
-	pt_pipe_end(f->pipe);
+		front_ipt_put_samples(&f->g.analysis->recover);
+	pipe_end(f->g.pipe);
 	return NULL;
 }
 
 /* --- the thread that analyses ------------------------------------------------------------------------- */
 
-static int take_samples(struct front_ipt *f, const struct pt_block *b)
+static int take_samples(struct front_ipt *f, const struct pipe_block *b)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < b->n && !err; i++)
-		err = trace_feed(&f->analysis->trace, &b->samples[i]);
-	front_ipt_show_progress(f, b->n);
+		err = trace_feed(&f->g.analysis->trace, &b->samples[i]);
+	gather_show_progress(&f->g, b->n);
 	return err;
 }
 
-static int take_all(struct front_ipt *f)
+static int take_all_samples(struct front_ipt *f)
 {
-	bool recovers = f->analysis->recovers;
-	struct pt_block *b;
+	struct pipe_block *b;
 	int err = 0;
 
-	while (!err && (b = pt_pipe_get(f->pipe)))
-		err = recovers ? take_samples(f, b) : front_ipt_take_words(f, &b->words);
+	while (!err && (b = pipe_get(f->g.pipe)))
+		err = take_samples(f, b);
 	if (err)
-		pt_pipe_close(f->pipe);
+		pipe_close(f->g.pipe);
 	return err;
 }
 
@@ -73,28 +76,28 @@ static int run_both(struct front_ipt *f)
 
 	if (err)
 		return err;
-	err = take_all(f);
+	err = f->g.analysis->recovers ? take_all_samples(f) : gather_take_all(&f->g);
 	pthread_join(thread, NULL);
-	return err ? err : f->err;
+	return err ? err : f->g.err;
 }
 
 static int read_by_two(struct front_ipt *f, struct analysis *a)
 {
 	int err;
 
-	f->pipe = calloc(1, sizeof(*f->pipe));
-	if (!f->pipe)
+	f->g.pipe = calloc(1, sizeof(*f->g.pipe));
+	if (!f->g.pipe)
 		return -ENOMEM;
-	err = pt_pipe_init(f->pipe);
-	f->room = pt_pipe_words(f->pipe);
+	err = pipe_init(f->g.pipe);
+	f->g.room = pipe_words(f->g.pipe);
 	if (a->recovers)
 		front_ipt_send_to_pipe(f, &a->recover);
 	err = err ?: run_both(f);
 	if (a->recovers)
 		recover_redirect(&a->recover, trace_feed, &a->trace);
-	pt_pipe_free(f->pipe);
-	free(f->pipe);
-	f->pipe = NULL;
+	pipe_free(f->g.pipe);
+	free(f->g.pipe);
+	f->g.pipe = NULL;
 	return err;
 }
 
@@ -102,13 +105,13 @@ int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p)
 {
 	int err;
 
-	f->analysis = a;
-	f->progress = p;
+	f->g.analysis = a;
+	f->g.progress = p;
 	err = cpus() == 1 && !a->recovers ? front_ipt_read_alone(f) : read_by_two(f, a);
-	a->trace.profile.shared_cycles = f->some_by_core ? f->trace.faults.shared : 0;
-	if (f->some_by_core)
+	a->trace.profile.shared_cycles = f->g.some_by_core ? f->trace.faults.shared : 0;
+	if (f->g.some_by_core)
 		a->trace.profile.clock = f->trace.config.emulated ? "emulated" : "core";
-	a->trace.profile.cycles_apart = f->some_by_core ? f->trace.config.cycles_apart : 0;
+	a->trace.profile.cycles_apart = f->g.some_by_core ? f->trace.config.cycles_apart : 0;
 	return err;
 }
 

@@ -7,31 +7,13 @@
  */
 #pragma once
 
-#include "analysis.h"
-#include "progress.h"
+#include "gather.h"
 #include "pt/pt_trace.h"
-#include "model/ticks.h"
-
-struct pt_pipe;
-struct words;
 
 struct front_ipt {
 	struct pt_trace trace;
-	struct analysis *analysis;
-	struct progress *progress;
-	struct pt_pipe *pipe; /* NULL: one thread does all */
-	struct words *room;   /* where words are put */
-	uint64_t taken;
-	bool as_perf; /* leave out what perf does not tell: the caller's wish, after opening; so is the next one */
-	const char *processes; /* all others' words are left out, as soon as they are decoded; NULL: none */
-	int32_t asked_of;      /* the last process, */
-	bool asked;	       /* and whether its words are wanted */
-	int err;	       /* what the analysis said, or the thread that decodes */
-	struct ticks ticks;
-	int32_t pid;  /* the process `by_core` is of */
-	bool by_core; /* its cycles are core cycles */
-	bool some_by_core;
-	bool software; /* the last process with a table was recorded by Ocular's recorder */
+	struct gather g;
+	bool as_perf; /* leave out what perf does not tell: the caller's wish, after opening; so is g.processes */
 };
 
 /* 0, or a negative errno with one line in f->trace.error. -EOPNOTSUPP: only perf can read it. */

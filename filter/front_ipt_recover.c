@@ -5,31 +5,31 @@
  */
 #include "front_ipt_parts.h"
 
-#include "pt/pt_pipe.h"
+#include "pipe.h"
 #include "recover/recover_quick.h"
 
 static int put_word(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
 {
 	struct front_ipt *f = front;
-	struct word w = word_of(f, pid, tid, ns, cycles, bits);
+	struct word w = gather_word_of(&f->g, pid, tid, ns, cycles, bits);
 
-	return failed(f, decode_word(&f->analysis->decoder, &w));
+	return gather_failed(&f->g, decode_word(&f->g.analysis->decoder, &w));
 }
 
 static int put_branch(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
 {
 	struct front_ipt *f = front;
-	struct word w = word_of(f, pid, tid, ns, cycles, bits);
+	struct word w = gather_word_of(&f->g, pid, tid, ns, cycles, bits);
 
-	return failed(f, analysis_branch(f->analysis, &w));
+	return gather_failed(&f->g, analysis_branch(f->g.analysis, &w));
 }
 
 static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
 {
 	struct front_ipt *f = front;
-	struct word w = word_of(f, pid, tid, ns, cycles, bits);
+	struct word w = gather_word_of(&f->g, pid, tid, ns, cycles, bits);
 
-	return failed(f, recover_enter(&f->analysis->recover, &w));
+	return gather_failed(&f->g, recover_enter(&f->g.analysis->recover, &w));
 }
 
 static int put_row(struct front_ipt *f, int32_t pid, int32_t tid, const struct rows *rows, const struct row *row)
@@ -55,19 +55,19 @@ static int put_rows(void *front, int32_t pid, int32_t tid, const struct rows *ro
 	struct recover_thread *t;
 	int err = 0;
 
-	if (pid != f->pid)
-		front_ipt_change_process(f, pid);
-	f->analysis->recover.ticks = f->by_core ? NULL : &f->ticks;
+	if (pid != f->g.pid)
+		gather_change_process(&f->g, pid);
+	f->g.analysis->recover.ticks = f->g.by_core ? NULL : &f->g.ticks;
 	while (row < end && !err) {
-		if (row->kind == ROW_WORD || f->analysis->decoder.holding) {
+		if (row->kind == ROW_WORD || f->g.analysis->decoder.holding) {
 			err = put_row(f, pid, tid, rows, row++);
 			continue;
 		}
-		t = recover_thread_at(&f->analysis->recover, pid, tid);
+		t = recover_thread_at(&f->g.analysis->recover, pid, tid);
 		if (!t)
-			return failed(f, -ENOMEM);
+			return gather_failed(&f->g, -ENOMEM);
 		if (t->dispatch)
-			err = failed(f, recover_rows(t, rows, &row));
+			err = gather_failed(&f->g, recover_rows(t, rows, &row));
 		else
 			row = skip_to_word(row, end);
 	}
@@ -77,25 +77,25 @@ static int put_rows(void *front, int32_t pid, int32_t tid, const struct rows *ro
 static int put_overflow(void *front, int32_t pid, int32_t tid)
 {
 	struct front_ipt *f = front;
-	int err = decode_settle(&f->analysis->decoder, pid, tid);
+	int err = decode_settle(&f->g.analysis->decoder, pid, tid);
 
-	return failed(f, err ? err : recover_gap(&f->analysis->recover, pid, tid));
+	return gather_failed(&f->g, err ? err : recover_gap(&f->g.analysis->recover, pid, tid));
 }
 
 static int put_gap(void *front, int32_t pid, int32_t tid)
 {
 	struct front_ipt *f = front;
 
-	return failed(f, decode_gap(&f->analysis->decoder, pid, tid));
+	return gather_failed(&f->g, decode_gap(&f->g.analysis->decoder, pid, tid));
 }
 
 /* Samples are made in the pipe itself: copying them would cost twice as much as making them. */
 int front_ipt_put_samples(struct recover *r)
 {
 	struct front_ipt *f = r->to;
-	bool more = pt_pipe_put_up_to(f->pipe, r->room);
+	bool more = pipe_put_up_to(f->g.pipe, r->room);
 
-	recover_give_room(r, pt_pipe_room(f->pipe), pt_pipe_end_of_room(f->pipe), front_ipt_put_samples);
+	recover_give_room(r, pipe_room(f->g.pipe), pipe_end_of_room(f->g.pipe), front_ipt_put_samples);
 	return more ? 0 : -ECANCELED;
 }
 
@@ -104,14 +104,14 @@ static int put_copy(void *front, const struct sample *s)
 {
 	struct front_ipt *f = front;
 
-	*f->analysis->recover.room = *s;
-	return recover_made(&f->analysis->recover);
+	*f->g.analysis->recover.room = *s;
+	return recover_made(&f->g.analysis->recover);
 }
 
 void front_ipt_send_to_pipe(struct front_ipt *f, struct recover *r)
 {
 	recover_redirect(r, put_copy, f);
-	recover_give_room(r, pt_pipe_room(f->pipe), pt_pipe_end_of_room(f->pipe), front_ipt_put_samples);
+	recover_give_room(r, pipe_room(f->g.pipe), pipe_end_of_room(f->g.pipe), front_ipt_put_samples);
 }
 
 int front_ipt_read_recovering(struct front_ipt *f)

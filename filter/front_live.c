@@ -190,5 +190,5 @@ int front_live_feed(struct front_ipt *f, struct analysis *a, const char *dir, bo
 	front_ipt_end(f);
 	close(l->signals);
 	free(l);
-	return f->err ?: err;
+	return f->g.err ?: err;
 }

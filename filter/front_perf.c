@@ -7,23 +7,27 @@
  * left for perf to print. This is perf's process: nothing here exits, and errors are returned as negative numbers with
  * one line on stderr.
  *
+ * perf's own thread only gathers words: another one analyses them (gather.h). perf's functions are called in its thread
+ * alone, and its signals come there. With a single CPU it does both.
+ *
  * A ptwrite sample never carries a cycle count, in no version of perf; cycles are the time in TSC
  * ticks, by the frequency in the code table's header.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <perf/perf_dlfilter.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis.h"
+#include "base/cpus.h"
 #include "base/text.h"
-#include "progress.h"
-#include "base/cold.h"
+#include "gather.h"
+#include "pipe.h"
 #include "recording.h"
-#include "model/ticks.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -51,7 +55,11 @@ EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
 struct front {
 	bool off;	     /* nothing to do: help was asked for, or the analysis failed */
 	const char *ptwrite; /* perf's name of the event: the same pointer for each of its samples */
-	struct ticks ticks;
+	struct gather g;
+	struct pipe pipe;  /* if g.pipe is set: two threads; */
+	pthread_t thread;  /* this one analyses */
+	int failed;	   /* its result, once it has ended */
+	struct words room; /* of one thread alone */
 	struct progress progress;
 	struct analysis analysis;
 	struct recording recording;
@@ -79,6 +87,56 @@ static void free_front(struct front *f)
 {
 	recording_free(&f->recording);
 	free(f);
+}
+
+static void *analyse(void *front)
+{
+	struct front *f = front;
+
+	f->failed = gather_take_all(&f->g);
+	return NULL;
+}
+
+/* Signals are perf's: Ctrl-C ends its loop. Not those that a thread causes itself: whoever reads our output is gone. */
+static int create_thread(struct front *f)
+{
+	static const int own[] = { SIGPIPE, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&all, own[i]);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&f->thread, NULL, analyse, f);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+/* One thread where there is no second CPU, or no second thread can be had. */
+static void begin_gathering(struct front *f)
+{
+	f->g = gather_new();
+	f->g.analysis = &f->analysis;
+	f->g.progress = &f->progress;
+	f->g.pipe = cpus() > 1 && !pipe_init(&f->pipe) ? &f->pipe : NULL;
+	if (f->g.pipe && create_thread(f)) {
+		pipe_free(&f->pipe);
+		f->g.pipe = NULL;
+	}
+	f->g.room = f->g.pipe ? pipe_words(&f->pipe) : &f->room;
+}
+
+/* All that was gathered is analysed. 0, or what the analysis said. */
+static int end_gathering(struct front *f)
+{
+	if (!f->g.pipe)
+		return gather_pass_on(&f->g) ? f->g.err : 0;
+	pipe_end(&f->pipe);
+	pthread_join(f->thread, NULL);
+	pipe_free(&f->pipe);
+	f->g.pipe = NULL;
+	return f->failed;
 }
 
 static int open_analysis(struct front *f)
@@ -131,8 +189,10 @@ EXPORT int start(void **data, void *ctx)
 				     "[--dlarg KEY=VALUE ...]\n");
 	else if ((err = open_analysis(f)))
 		complain(f, f->analysis.error, err);
-	else
+	else {
 		part_from_perf(f);
+		begin_gathering(f);
+	}
 	if (err) {
 		free_front(f);
 		*data = NULL;
@@ -193,9 +253,8 @@ static __attribute__((noinline)) bool is_tip(struct front *f, const struct perf_
 
 static __attribute__((noinline)) int take_tip(struct front *f, const struct perf_dlfilter_sample *s)
 {
-	struct word w = { s->pid, s->tid, s->time, ticks_at(&f->ticks, &f->analysis.codes, s->pid, s->time), s->ip };
-
-	return analysis_branch(&f->analysis, &w);
+	return gather_word(&f->g, &(struct word){ .pid = s->pid, .tid = s->tid, .time = s->time, .bits = s->ip },
+			   RUN_BRANCHES);
 }
 
 static inline int take(struct front *f, const struct perf_dlfilter_sample *s)
@@ -205,14 +264,14 @@ static inline int take(struct front *f, const struct perf_dlfilter_sample *s)
 	if (s->raw_size < PTWRITE_RAW_SIZE)
 		return 0;
 	memcpy(&w.bits, (const char *)s->raw_data + PTWRITE_RAW_PAYLOAD, sizeof(w.bits));
-	w.cycles = ticks_at(&f->ticks, &f->analysis.codes, s->pid, s->time);
-	if (progress_due(&f->progress, f->analysis.decoder.words))
-		progress_show(&f->progress, f->analysis.decoder.words);
-	return decode_word(&f->analysis.decoder, &w);
+	return gather_word(&f->g, &w, RUN_WORDS);
 }
 
-static COLD int fail(struct front *f, int err)
+/* The analysis wants no more: it failed. */
+static COLD int fail(struct front *f)
 {
+	int err = f->g.pipe ? end_gathering(f) : f->g.err;
+
 	f->err = err;
 	f->off = true;
 	analysis_fail(&f->analysis, err);
@@ -232,12 +291,16 @@ EXPORT int filter_event_early(void *data, const struct perf_dlfilter_sample *sam
 		err = take(f, sample);
 	else if (f->analysis.recovers && is_tip(f, sample, ctx))
 		err = take_tip(f, sample);
-	return err ? fail(f, err) : 1;
+	return err ? fail(f) : 1;
 }
 
 static void finish(struct front *f)
 {
-	int err = f->err ? f->err : analysis_finish(&f->analysis, true);
+	int err = f->err ? f->err : end_gathering(f);
+
+	if (err && !f->err)
+		analysis_fail(&f->analysis, err);
+	err = err ?: analysis_finish(&f->analysis, true);
 
 	progress_end(&f->progress);
 	if (!err && !f->analysis.decoder.words)

@@ -134,7 +134,7 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	a.trace.profile.file = file;
 	progress_init(&progress, options_when(o->progress, STDERR_FILENO), size / BYTES_PER_MARKER, o->progress_what);
 	f->as_perf = o->as_perf;
-	f->processes = o->processes;
+	f->g.processes = o->processes;
 	err = o->follow ? front_live_feed(f, &a, dir, &ended) : front_ipt_feed(f, &a, &progress);
 	err = err ? analysis_fail(&a, err) : analysis_finish(&a, ended);
 	progress_end(&progress);

@@ -38,11 +38,17 @@ char *text_escaped(char *to, const char *s);
  */
 void text_elided(FILE *f, const char *s, size_t most);
 
+/* The same as malloc'ed text. NULL: no memory. */
+char *text_elide(const char *s, size_t most);
+
 /* The columns that text_plain() takes for s; 0 if there is no memory. */
 size_t text_columns(const char *s);
 
 /* A line of source, likewise: a tab goes on at the next multiple of 8 characters, as Python counts it. */
 void text_source(FILE *f, const char *s, size_t most);
+
+/* Bytes of the UTF-8 sequence at s, which a NUL or another ASCII character ends; 0 if it is none. */
+size_t text_sequence(const char *s);
 
 /* A malloc'ed copy in which bytes that are not UTF-8 became U+FFFD. NULL: no memory. */
 char *text_utf8(const char *s);

@@ -14,6 +14,8 @@
 
 enum word_run_kind {
 	RUN_WORDS,
+	RUN_BRANCHES,			 /* `bits` is the target of an indirect branch */
+	RUN_LAST_OF_MANY = RUN_BRANCHES, /* others are of one word or none */
 	RUN_CPU, /* `bits` is a payload of KIND_CPU (marker.h): the thread comes to a CPU or leaves it */
 	RUN_GAP, /* of no words: here words may be missing */
 };

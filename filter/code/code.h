@@ -27,10 +27,19 @@ struct instr {
 	uint8_t adaptive; /* equals base unless the interpreter specialised it, if threads have copies in any of them */
 	bool back_edge : 1; /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
 	bool handler : 1;   /* a PUSH_EXC_INFO: an exception handler begins with it */
-	uint8_t first;	    /* the adaptive opcode at the time the code object was first seen */
 	bool resume : 1;    /* a RESUME: where an activation begins or continues */
+	uint8_t first;	    /* the adaptive opcode at the time the code object was first seen */
 	int32_t head;	   /* back-edge: bytes, the head of its loop (heads.h); -1: it repeats nothing; 0: its target */
 	int32_t head_line; /* the same: the line of its loop; 0: unknown */
+};
+
+/* What an opcode means for the shape of its code object. */
+enum opcode_role {
+	ROLE_NONE,
+	ROLE_BACK_EDGE,
+	ROLE_HANDLER,
+	ROLE_RESUME,
+	ROLE_GENERATOR,
 };
 
 /* Where the loop begins that a jump back repeats. -1: it repeats none. */
@@ -151,6 +160,7 @@ struct process {
 	bool waits_unseen;  /* they would, but its calls could not be seen */
 	bool program_only;  /* what runs only because it is traced was not counted */
 	char *opnames[256];
+	uint8_t roles[256];	   /* of these: enum opcode_role */
 	bool able[256];		   /* by base opcode: the interpreter has specialised forms of it */
 	bool ables;		   /* the header has that list */
 	struct dispatch *dispatch; /* mode opcodes; else NULL */
@@ -181,7 +191,8 @@ struct process {
 /* The instruction at `offset` or the last one before it; ninstrs if there is none. */
 uint32_t code_index(const struct code *code, int64_t offset);
 
-/* By file, first line and qualname; by process and id where these are equal: <0, 0 or >0, for qsort. */
+/* By file, first line and qualname; the second by process and id where these are equal: <0, 0 or >0, for qsort. */
+int code_place_order(const struct code *a, const struct code *b);
 int code_order(const struct code *a, const struct code *b);
 
 /* Its co_name: the table's, else what follows the last dot of its qualname. */

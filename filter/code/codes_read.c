@@ -18,7 +18,7 @@ static const struct line_kind *const kinds[] = {
 	codes_read_header, codes_read_code, codes_read_names, codes_read_process, codes_read_recording,
 };
 
-/* NULL: of a kind that this Ocular does not know. */
+/* NULL: of a kind that this Ocular does not know, or has rows. */
 static line_reader find_reader(const char *kind)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -28,19 +28,82 @@ static line_reader find_reader(const char *kind)
 	return NULL;
 }
 
-static int read_line(struct codes *c, struct process *p, const char *text, size_t length)
+/* NULL: of a kind without rows. */
+static const struct rows_kind *find_rows(const char *kind)
 {
-	json_t *line = json_loadb(text, length, 0, NULL);
-	const char *kind = json_string_value(json_object_get(line, "kind"));
-	line_reader reader = kind ? find_reader(kind) : NULL;
-	int err = !kind ? -EINVAL : reader ? reader(c, p, line) : 0;
+	const struct rows_kind *k = codes_read_rows;
 
-	json_decref(line);
+	while (k->kind && strcmp(k->kind, kind) != 0)
+		k++;
+	return k->kind ? k : NULL;
+}
+
+/*
+ * A line with rows, as the extension writes it: {, members, the rows, maybe other members, }. It is damaged where it is
+ * damaged as a whole: what is before and behind the rows is members of one object, or this fails.
+ */
+static bool read_quickly(struct number_rows *rows, struct flat_line *line, const char *text, size_t length)
+{
+	struct cut_line rest;
+
+	line->object = NULL;
+	line->n = 0;
+	if (!number_rows_cut(rows, text, length, &rest) || *rest.head != '{' ||
+	    !flat_line_add(line, rest.head + 1, rest.head_length - 1) || rest.tail[rest.tail_length - 2] != '}')
+		return false;
+	if (rest.tail_length == strlen("}\n"))
+		return true;
+	return *rest.tail == ',' && flat_line_add(line, rest.tail + 1, rest.tail_length - strlen(",}\n")) &&
+	       !flat_line_has(line, rows->member);
+}
+
+static const struct rows_kind *find_flat(const struct flat_line *line, const char *member)
+{
+	const struct rows_kind *k = codes_read_rows;
+
+	while (k->kind && (strcmp(k->member, member) != 0 || !flat_line_is(line, "kind", k->kind)))
+		k++;
+	return k->kind ? k : NULL;
+}
+
+static int read_rows_line(struct codes *c, struct process *p, json_t *object, const struct rows_kind *kind,
+			  struct number_rows *rows)
+{
+	const struct flat_line line = { .object = object };
+	const json_t *array = json_object_get(object, kind->member);
+
+	return number_rows_read(rows, array, number_rows_width(kind->member)) ?: kind->read(c, p, &line, rows);
+}
+
+static int read_object(struct codes *c, struct process *p, struct number_rows *rows, json_t *line)
+{
+	const char *kind = json_string_value(json_object_get(line, "kind"));
+	const struct rows_kind *with_rows = kind ? find_rows(kind) : NULL;
+	line_reader reader = kind && !with_rows ? find_reader(kind) : NULL;
+
+	if (with_rows)
+		return read_rows_line(c, p, line, with_rows, rows);
+	return !kind ? -EINVAL : reader ? reader(c, p, line) : 0;
+}
+
+static int read_line(struct codes *c, struct process *p, struct number_rows *rows, const char *text, size_t length)
+{
+	struct flat_line line;
+	const struct rows_kind *kind = read_quickly(rows, &line, text, length) ? find_flat(&line, rows->member) : NULL;
+	json_t *object;
+	int err;
+
+	if (kind)
+		return kind->read(c, p, &line, rows);
+	object = json_loadb(text, length, 0, NULL);
+	err = read_object(c, p, rows, object);
+	json_decref(object);
 	return err;
 }
 
 static int read_lines(struct codes *c, struct process *p, FILE *f)
 {
+	struct number_rows rows = { 0 };
 	char *text = NULL;
 	size_t size = 0;
 	ssize_t length;
@@ -50,10 +113,11 @@ static int read_lines(struct codes *c, struct process *p, FILE *f)
 		if (c->grows && text[length - 1] != '\n')
 			break;
 		p->read += length;
-		err = read_line(c, p, text, length);
+		err = read_line(c, p, &rows, text, length);
 		c->damaged += err == -EINVAL;
 	}
 	free(text);
+	number_rows_free(&rows);
 	return err == -EINVAL ? 0 : err;
 }
 

@@ -12,12 +12,10 @@
 #include "copies.h"
 #include "heads.h"
 
-static bool read_instr(struct instr *in, json_t *row)
+static bool read_instr(struct instr *in, const int64_t *row)
 {
-	json_int_t offset, line, opcode, target;
+	int64_t offset = row[0], line = row[1], opcode = row[2], target = row[3];
 
-	if (json_unpack(row, "[IIII]", &offset, &line, &opcode, &target))
-		return false;
 	*in = (struct instr){
 		.offset = offset, .line = line, .target = target, .base = opcode, .adaptive = opcode, .first = opcode
 	};
@@ -25,32 +23,31 @@ static bool read_instr(struct instr *in, json_t *row)
 }
 
 /* Reads rows up to the first that is damaged or out of order, and says whether all were good. */
-static bool read_instrs(struct code *code, json_t *rows)
+static bool read_instrs(struct code *code, const struct number_rows *rows)
 {
-	size_t i;
-	json_t *row;
-
-	code->instrs = calloc(json_array_size(rows) + 1, sizeof(*code->instrs));
-	json_array_foreach (rows, i, row) {
+	code->instrs = malloc((rows->n + 1) * sizeof(*code->instrs));
+	for (size_t i = 0; i < rows->n; i++) {
 		struct instr *in = &code->instrs[i];
 
-		if (!code->instrs || !read_instr(in, row) || (i && in->offset <= in[-1].offset))
+		if (!code->instrs || !read_instr(in, rows->all + i * rows->width) || (i && in->offset <= in[-1].offset))
 			return false;
 		code->ninstrs = i + 1;
 	}
-	return code->instrs;
+	return code->instrs && !rows->damaged;
 }
 
 static void mark_instrs(const struct process *p, struct code *code)
 {
 	for (uint32_t i = 0; i < code->ninstrs; i++) {
 		struct instr *in = &code->instrs[i];
-		const char *name = process_opname(p, in->base);
+		enum opcode_role role = p->roles[in->base];
 
-		in->back_edge = !strcmp(name, "JUMP_BACKWARD");
-		in->handler = !strcmp(name, "PUSH_EXC_INFO");
-		in->resume = !strcmp(name, "RESUME");
-		if (!strcmp(name, "RETURN_GENERATOR")) {
+		if (role == ROLE_NONE)
+			continue;
+		in->back_edge = role == ROLE_BACK_EDGE;
+		in->handler = role == ROLE_HANDLER;
+		in->resume = role == ROLE_RESUME;
+		if (role == ROLE_GENERATOR) {
 			code->generator = true;
 			code->entry = -1; /* what is before it runs when the object is made: 3.15 has a RESUME there */
 		}
@@ -59,18 +56,25 @@ static void mark_instrs(const struct process *p, struct code *code)
 	}
 }
 
-static int read_code(struct codes *c, struct process *p, json_t *line)
+/* Takes the place of what *field has. */
+static void set_text(char **field, const struct flat_line *line, const char *key)
 {
-	struct code *code = codes_add(p, get_int(line, "id", 0));
+	free(*field);
+	*field = flat_line_text(line, key);
+}
+
+static int read_code(struct codes *c, struct process *p, const struct flat_line *line, const struct number_rows *rows)
+{
+	struct code *code = codes_add(p, flat_line_number(line, "id", 0));
 	char *address;
 
 	(void)c;
 	if (!code || code->known)
 		return -EINVAL;
-	set_string(&code->file, line, "file");
-	set_string(&code->qualname, line, "qualname");
-	set_string(&code->name, line, "name");
-	set_string(&code->owner, line, "owner");
+	set_text(&code->file, line, "file");
+	set_text(&code->qualname, line, "qualname");
+	set_text(&code->name, line, "name");
+	set_text(&code->owner, line, "owner");
 	if (!code->file || !code->qualname) {
 		free(code->file);
 		free(code->qualname);
@@ -79,15 +83,15 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 		return code->file && code->qualname ? -EINVAL : -ENOMEM;
 	}
 	code->known = true;
-	code->excluded = json_is_true(json_object_get(line, "excluded"));
-	code->coroutine = json_is_true(json_object_get(line, "coroutine"));
-	code->firstlineno = get_int(line, "firstlineno", 0);
-	code->units = get_int(line, "units", 0);
-	code->line_lookup_ns = get_int(line, "line_lookup_ns", 0);
-	address = get_string(line, "address");
+	code->excluded = flat_line_is_true(line, "excluded");
+	code->coroutine = flat_line_is_true(line, "coroutine");
+	code->firstlineno = flat_line_number(line, "firstlineno", 0);
+	code->units = flat_line_number(line, "units", 0);
+	code->line_lookup_ns = flat_line_number(line, "line_lookup_ns", 0);
+	address = flat_line_text(line, "address");
 	code->address = address ? strtoull(address, NULL, 16) : 0;
 	free(address);
-	if (!read_instrs(code, json_object_get(line, "instructions")))
+	if (!read_instrs(code, rows))
 		return -EINVAL;
 	mark_instrs(p, code);
 	return heads_mark(p, code);
@@ -96,23 +100,19 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 /* --- which instructions were specialised ----------------------------------------------------------------- */
 
 /* Calls set for each instruction in a line's opcodes. `copy`: copies.h; NULL where threads have none. */
-static int read_opcodes(struct code *code, json_t *line, struct copy *copy,
+static int read_opcodes(struct code *code, const struct number_rows *rows, struct copy *copy,
 			void (*set)(struct code *code, struct copy *copy, uint32_t i, uint8_t opcode))
 {
-	json_int_t offset, opcode;
-	size_t i;
-	json_t *row;
+	for (size_t i = 0; i < rows->n; i++) {
+		int64_t offset = rows->all[i * rows->width], opcode = rows->all[i * rows->width + 1];
+		uint32_t at = code_index(code, offset);
 
-	json_array_foreach (json_object_get(line, "opcodes"), i, row) {
-		uint32_t at;
-
-		if (json_unpack(row, "[II]", &offset, &opcode) || opcode < 0 || opcode > 255)
+		if (opcode < 0 || opcode > 255)
 			return -EINVAL;
-		at = code_index(code, offset);
 		if (at < code->ninstrs && code->instrs[at].offset == offset)
 			set(code, copy, at, opcode);
 	}
-	return 0;
+	return rows->damaged ? -EINVAL : 0;
 }
 
 /* Of several copies, what any of them had. */
@@ -131,12 +131,12 @@ static void set_adaptive(struct code *code, struct copy *copy, uint32_t i, uint8
 	code->instrs[i].adaptive = opcode;
 }
 
-static int read_before(struct codes *c, struct process *p, json_t *line)
+static int read_before(struct codes *c, struct process *p, const struct flat_line *line, const struct number_rows *rows)
 {
-	struct code *code = codes_own(p, get_int(line, "id", 0));
+	struct code *code = codes_own(p, flat_line_number(line, "id", 0));
 
 	(void)c;
-	return code ? read_opcodes(code, line, NULL, set_first) : -EINVAL;
+	return code ? read_opcodes(code, rows, NULL, set_first) : -EINVAL;
 }
 
 /* A fork also has lines for its parent's code, in its state when the fork ended. They count if the parent has none. */
@@ -154,10 +154,11 @@ static void forget_state(struct code *code)
 	copies_clear(code);
 }
 
-static int read_specialized(struct codes *c, struct process *p, json_t *line)
+static int read_specialized(struct codes *c, struct process *p, const struct flat_line *line,
+			    const struct number_rows *rows)
 {
-	struct code *code = codes_find(c, p, get_int(line, "id", 0));
-	int64_t number = get_int(line, "copy", -1);
+	struct code *code = codes_find(c, p, flat_line_number(line, "id", 0));
+	int64_t number = flat_line_number(line, "copy", -1);
 	struct copy *copy;
 
 	if (!code)
@@ -169,9 +170,9 @@ static int read_specialized(struct codes *c, struct process *p, json_t *line)
 	code->final = true;
 	code->final_pid = p->pid;
 	if (number < 0)
-		return read_opcodes(code, line, NULL, set_adaptive);
+		return read_opcodes(code, rows, NULL, set_adaptive);
 	copy = copies_get(code, number);
-	return copy ? read_opcodes(code, line, copy, copies_set) : -ENOMEM;
+	return copy ? read_opcodes(code, rows, copy, copies_set) : -ENOMEM;
 }
 
 static int read_copy(struct codes *c, struct process *p, json_t *line)
@@ -183,9 +184,13 @@ static int read_copy(struct codes *c, struct process *p, json_t *line)
 }
 
 const struct line_kind codes_read_code[] = {
-	{ "code", read_code },
-	{ "before", read_before },
-	{ "specialized", read_specialized },
 	{ "copy", read_copy },
+	{ 0 },
+};
+
+const struct rows_kind codes_read_rows[] = {
+	{ "code", "instructions", read_code },
+	{ "before", "opcodes", read_before },
+	{ "specialized", "opcodes", read_specialized },
 	{ 0 },
 };

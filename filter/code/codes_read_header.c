@@ -31,6 +31,25 @@ static char *join_strings(json_t *array)
 	return text;
 }
 
+static enum opcode_role role_of(const char *opname)
+{
+	static const struct {
+		const char *opname;
+		enum opcode_role role;
+	} roles[] = {
+		{ "JUMP_BACKWARD", ROLE_BACK_EDGE },
+		{ "PUSH_EXC_INFO", ROLE_HANDLER },
+		{ "RESUME", ROLE_RESUME },
+		{ "RETURN_GENERATOR", ROLE_GENERATOR },
+	};
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+		if (!strcmp(roles[i].opname, opname))
+			return roles[i].role;
+	return ROLE_NONE;
+}
+
+/* Looked up here, as tables have a hundred times as many instructions. */
 static void read_opnames(struct process *p, json_t *names)
 {
 	size_t i;
@@ -41,6 +60,7 @@ static void read_opnames(struct process *p, json_t *names)
 			continue;
 		free(p->opnames[i]);
 		p->opnames[i] = strdup(json_string_value(v));
+		p->roles[i] = role_of(json_string_value(v));
 	}
 }
 
@@ -86,6 +106,7 @@ static int begin_anew(struct process *p)
 	p->python = p->mode = p->backend = p->argv = p->untraced = NULL;
 	p->program = (struct program){ 0 };
 	memset(p->opnames, 0, sizeof(p->opnames));
+	memset(p->roles, 0, sizeof(p->roles));
 	memset(p->able, 0, sizeof(p->able));
 	p->ables = false;
 	return 0;

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "codes_read.h"
+#include "flat_line.h"
+#include "number_rows.h"
 
 /* A reader of a line of p's table: 0, -EINVAL for a line that cannot be used, -ENOMEM, -EPROTO. */
 typedef int (*line_reader)(struct codes *c, struct process *p, json_t *line);
@@ -20,8 +22,18 @@ struct line_kind {
 	line_reader read;
 };
 
+/* The same of lines of texts, numbers and one member that is rows of numbers, which are apart. */
+typedef int (*rows_reader)(struct codes *c, struct process *p, const struct flat_line *line,
+			   const struct number_rows *rows);
+
+struct rows_kind {
+	const char *kind, *member;
+	rows_reader read;
+};
+
 extern const struct line_kind codes_read_header[], codes_read_code[], codes_read_names[], codes_read_process[],
 	codes_read_recording[];
+extern const struct rows_kind codes_read_rows[];
 
 static inline int64_t get_int(json_t *o, const char *key, int64_t otherwise)
 {

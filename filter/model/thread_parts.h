@@ -55,6 +55,15 @@ void thread_free_stacks(struct thread *t);
 
 /* --- thread.c */
 
+/* Sinks hear of a sample, and of the events before it that had none. */
+int thread_tell(struct thread *t, const struct sample *s, const struct subscribers *to);
+
+/* The same of those at the thread's end. */
+int thread_tell_passed(struct thread *t, const struct subscribers *to);
+
+/* A back-edge in the innermost activation, whose code is the sample's. */
+int thread_back_edge(struct stack *st, const struct sample *s, const struct subscribers *to);
+
 /* What an event of code, which is counted, does to the stack of its interpreter, the thread's last one. */
 int thread_act(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to);
 

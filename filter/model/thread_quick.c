@@ -8,7 +8,8 @@
 
 bool thread_is_quick(const struct thread *t, uint32_t interpreter, const struct subscribers *to)
 {
-	return !to->first.sample && !t->early && t->holds_gil && t->stack && t->stack->interpreter == interpreter;
+	return (!to->first.sample || t->quiet_ns) && !t->early && t->holds_gil && t->stack &&
+	       t->stack->interpreter == interpreter;
 }
 
 static inline bool is_innermost(const struct stack *st, const struct code *code)
@@ -22,8 +23,8 @@ static inline uint64_t object_told(const struct code_event *e)
 }
 
 /*
- * Of a generator or coroutine, but not as in thread_objects.c. Only that such events do not end a run is quick. By
- * value: the caller's event need not lie in memory for it.
+ * Of a generator or coroutine, but not as in thread_objects.c. Only that such events do not end a run is quick: sinks
+ * that hear of samples hear of this one. By value: the caller's event need not lie in memory for it.
  */
 static COLD int act_on_object(struct thread *t, struct code_event e, const struct subscribers *to)
 {
@@ -39,11 +40,20 @@ static COLD int act_on_object(struct thread *t, struct code_event e, const struc
 		.target = SAMPLE_NOWHERE,
 		.whose = object_told(&e),
 	};
+	int err;
 
 	if (!e.code->generator)
 		return THREAD_SLOW;
 	thread_identify(t, &s, to->profile);
-	return thread_act(t, t->stack, &s, to);
+	err = thread_tell(t, &s, to);
+	t->passed--; /* it had a sample: take() counts it */
+	return err ?: thread_act(t, t->stack, &s, to);
+}
+
+/* Sinks that hear of samples want each of these. */
+static inline bool is_told(const struct subscribers *to)
+{
+	return to->first.sample;
 }
 
 static inline int begin(struct thread *t, const struct code_event *e, const struct subscribers *to)
@@ -52,28 +62,30 @@ static inline int begin(struct thread *t, const struct code_event *e, const stru
 
 	if (!e->code->generator)
 		return thread_enter_plain(t, t->stack, e->code, e->time, e->cycles, to);
-	err = thread_start_object(t, e->code, e->time, e->cycles, to);
+	err = is_told(to) ? THREAD_SLOW : thread_start_object(t, e->code, e->time, e->cycles, to);
 	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
 
 static inline int go_on(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
-	int err = thread_resume_object(t, e->code, *e->object, e->time, e->cycles, to);
+	int err = is_told(to) ? THREAD_SLOW : thread_resume_object(t, e->code, *e->object, e->time, e->cycles, to);
 
 	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
 
 static inline int yield(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
-	int err = thread_yield_object(t, e->code, *e->object, e->time, e->cycles, to);
+	int err = is_told(to) ? THREAD_SLOW : thread_yield_object(t, e->code, *e->object, e->time, e->cycles, to);
 
 	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
 
 static inline int end(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
-	int err = e->code->generator ? thread_return_object(t, e->code, e->time, e->cycles, to) : THREAD_SLOW;
+	int err = THREAD_SLOW;
 
+	if (e->code->generator && !is_told(to))
+		err = thread_return_object(t, e->code, e->time, e->cycles, to);
 	if (e->code->generator)
 		return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 	if (!is_innermost(t->stack, e->code))
@@ -106,6 +118,17 @@ static inline int end_c(struct thread *t, const struct code_event *e, const stru
 	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
 }
 
+/* Somebody wants each trip. */
+static __attribute__((noinline)) int end_trip(struct stack *st, struct code_event e, int64_t offset, int64_t target,
+					      const struct subscribers *to)
+{
+	const struct sample s = {
+		.op = OP_JUMP, .time = e.time, .cycles = e.cycles, .code = e.code, .offset = offset, .target = target
+	};
+
+	return thread_back_edge(st, &s, to);
+}
+
 static inline int jump(struct thread *t, const struct code_event *e, int64_t offset, int64_t target,
 		       const struct subscribers *to)
 {
@@ -116,8 +139,10 @@ static inline int jump(struct thread *t, const struct code_event *e, int64_t off
 		return THREAD_SLOW;
 	if (target > offset)
 		return 0;
-	if (to->first.iterate || stack_top(st)->jumping)
+	if (stack_top(st)->jumping)
 		return THREAD_SLOW;
+	if (to->first.iterate)
+		return end_trip(st, *e, offset, target, to);
 	err = loop_jump(st, e->code, offset, target, e->time, e->cycles);
 	return err == LOOP_NONE ? 0 : err;
 }
@@ -168,6 +193,7 @@ static inline void count(const struct quick *q, const struct code_event *e)
 	q->to->profile->events[e->op]++;
 	q->thread->last_ns = e->time;
 	q->thread->last_cycles = e->cycles;
+	q->thread->passed++;
 }
 
 static inline __attribute__((always_inline)) int take(void *quick, const struct code_event *e)
@@ -215,6 +241,8 @@ static int take_subject(const struct quick *q, const struct code_event *e, uint6
 		.payload = payload,
 	};
 
+	if (is_told(q->to) || q->to->first.passed)
+		return 0;
 	if (!is_in_time(q, e) || !is_quick_subject(marker_subject_what(payload)))
 		return 0;
 	if (t->gil->waiting)
@@ -260,7 +288,8 @@ static __attribute__((noinline)) int take_other(void *quick, const struct word_s
 int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
 		 const struct subscribers *to)
 {
-	struct quick q = { t, until_ns, to };
+	uint64_t quiet_ns = to->first.sample ? t->quiet_ns : UINT64_MAX;
+	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, to };
 
 	return word_stream_events(l, p, &q, take, take_other);
 }

@@ -185,6 +185,126 @@ static void test_damage_is_counted_and_left_out(void **state)
 	}
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return !a == !b && (!a || !strcmp(a, b));
+}
+
+static void assert_same_code(const struct code *a, const struct code *b, const char *line)
+{
+	bool same = a->known == b->known && same_text(a->file, b->file) && same_text(a->qualname, b->qualname) &&
+		    same_text(a->name, b->name) && same_text(a->owner, b->owner) && a->excluded == b->excluded &&
+		    a->coroutine == b->coroutine && a->firstlineno == b->firstlineno && a->units == b->units &&
+		    a->address == b->address && a->line_lookup_ns == b->line_lookup_ns && a->final == b->final &&
+		    a->entry == b->entry && a->ninstrs == b->ninstrs;
+
+	if (!same || (a->ninstrs && memcmp(a->instrs, b->instrs, a->ninstrs * sizeof(*a->instrs)) != 0))
+		fail_msg("read otherwise than by jansson: %s", line);
+}
+
+/* Codes from here on: one for each line. */
+#define ALIKE_FIRST 300
+#define ALIKE_MOST  24
+
+static void assert_same_codes(struct codes *a, struct codes *b, const char *lines)
+{
+	const struct process *p = codes_process(a, 7), *q = codes_process(b, 7);
+
+	if (a->damaged != b->damaged)
+		fail_msg("damaged otherwise than by jansson: %s", lines);
+	for (uint32_t id = ALIKE_FIRST; id < ALIKE_FIRST + ALIKE_MOST; id++) {
+		const struct code *one = codes_own(p, id), *other = codes_own(q, id);
+
+		assert_int_equal(one != NULL, other != NULL);
+		if (one)
+			assert_same_code(one, other, lines);
+	}
+}
+
+/* The same lines as they are, and with a blank before each, which makes jansson read them as a whole. */
+static void assert_read_alike(const char *before, const char lines[][256], size_t n)
+{
+	static char text[2][65536];
+	struct codes c[2];
+
+	for (int i = 0; i < 2; i++) {
+		size_t length = snprintf(text[i], sizeof(text[i]), "%s%s", HEADER(""), before);
+
+		for (size_t l = 0; l < n; l++)
+			length += snprintf(text[i] + length, sizeof(text[i]) - length, "%s%s", i ? " " : "", lines[l]);
+		write_table(7, text[i]);
+		assert_int_equal(codes_init(&c[i], dir), 0);
+		assert_non_null(codes_process(&c[i], 7));
+	}
+	assert_same_codes(&c[0], &c[1], text[0]);
+	codes_free(&c[0]);
+	codes_free(&c[1]);
+	unlink(table_path(7));
+}
+
+#define ALIKE_CODE \
+	"{\"kind\":\"code\",\"id\":%u,\"file\":\"\xc3\xa9\",\"qualname\":\"f\",\"name\":\"n\",\"owner\":\"o\"," \
+	"\"excluded\":true,\"address\":\"0x7f00aa\",\"units\":9,\"instructions\":[[0,12,2,-1],[20,1,9,0]]," \
+	"\"line_lookup_ns\":9}\n"
+#define ALIKE_STATE "{\"kind\":\"specialized\",\"id\":%u,\"opcodes\":[[0,200],[20,1]]}\n"
+
+/* Each byte of a line becomes each of some others, one in a line. */
+static void damage_each_byte(const char *before, const char *format)
+{
+	static const char bytes[] = "\" ,:[]{}\\-019.ekin\x01\xa9\xff";
+	static char lines[ALIKE_MOST][256];
+	size_t n = sizeof(bytes) - 1, length = snprintf(lines[0], sizeof(lines[0]), format, ALIKE_FIRST);
+
+	assert_in_range(n, 1, ALIKE_MOST);
+	for (size_t i = 0; i + 1 < length; i++) {
+		for (size_t b = 0; b < n; b++) {
+			snprintf(lines[b], sizeof(lines[b]), format, (unsigned)(ALIKE_FIRST + b));
+			lines[b][i] = bytes[b];
+		}
+		assert_read_alike(before, lines, n);
+	}
+}
+
+static void test_any_byte_damaged(void **state)
+{
+	static char codes[ALIKE_MOST * 256];
+	size_t length = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < ALIKE_MOST; i++)
+		length += snprintf(codes + length, sizeof(codes) - length, ALIKE_CODE, ALIKE_FIRST + i);
+	damage_each_byte("", ALIKE_CODE);
+	damage_each_byte(codes, ALIKE_STATE);
+}
+
+static const char odd_lines[][256] = {
+	"{\"kind\":\"code\",\"id\":300,\"file\":\"a,\"instructions\":[[0,1,2,-1]],b\",\"qualname\":\"f\"}\n",
+	"{\"kind\":\"code\",\"id\":300,\"file\":\"a\",\"qualname\":\"f\",\"x\":{\"y\":1,\"instructions\":[[0,1,2,-1]]}}"
+	"\n",
+	CODE(300, INSTRUCTIONS("[0,1,2,-1]") INSTRUCTIONS("[0,1,3,-1],[2,1,2,-1]")),
+	CODE(300, INSTRUCTIONS("[0,1,2,-1]") ",\"instructions\":5"),
+	CODE(300, INSTRUCTIONS("[0,1,2,-1]") ",\"opcodes\":[[1,2]]"),
+	CODE(300, ",\"opcodes\":[[1,2]]"),
+	CODE(300, INSTRUCTIONS("[0,1,2,-1]") ",\"firstlineno\":4,\"name\":\"n\""),
+	CODE(300, INSTRUCTIONS("[0,1,2,-1]") ","),
+	CODE(300, INSTRUCTIONS("[0,1,2,-1]") "}"),
+	CODE(300, ",\"new\":[1]" INSTRUCTIONS("[0,1,2,-1]")),
+	CODE(300, ",\"name\":\"a\\\"b\"" INSTRUCTIONS("[0,1,2,-1]")),
+	CODE(300, INSTRUCTIONS("[0,1,2,-1,7]")),
+	CODE(300, INSTRUCTIONS("[0,1,2,-1],[1]")),
+	CODE(300, INSTRUCTIONS("[0,1,2,12345678901]")),
+	CODE(300, ",\"id\":301,\"id\":300" INSTRUCTIONS("[0,1,2,-1]")),
+	"{\"kind\":\"stop\",\"opcodes\":[[1,2]]}\n",
+	"{\"kind\":\"before\",\"id\":300,\"instructions\":[[0,1,2,-1]]}\n",
+};
+
+static void test_odd_lines(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(odd_lines); i++)
+		assert_read_alike("", &odd_lines[i], 1);
+}
+
 /* The last line of a killed process may be cut anywhere. */
 static void test_cut_at_every_byte(void **state)
 {
@@ -665,6 +785,8 @@ int main(void)
 		cmocka_unit_test(test_everything_is_read),
 		cmocka_unit_test(test_c_functions),
 		cmocka_unit_test(test_damage_is_counted_and_left_out),
+		cmocka_unit_test(test_any_byte_damaged),
+		cmocka_unit_test(test_odd_lines),
 		cmocka_unit_test(test_cut_at_every_byte),
 		cmocka_unit_test(test_forks_share_ids),
 		cmocka_unit_test(test_forks_specialize_what_is_not_theirs),

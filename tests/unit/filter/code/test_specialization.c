@@ -13,15 +13,15 @@ enum { PLAIN = 1, ABLE, ABLE_INT, ABLE_STR };
 
 static struct process process = { .ables = true, .able = { [ABLE] = true } };
 
-/* {offset, line, target, base, adaptive, back_edge, handler, first} */
+/* {offset, line, target, base, adaptive, back_edge, handler, resume, first} */
 static struct instr instrs[] = {
-	{ 0, 1, -1, PLAIN, PLAIN, false, false, PLAIN },       /* cannot */
-	{ 2, 1, -1, ABLE, ABLE, false, false, ABLE },	       /* stayed base */
-	{ 4, 1, -1, ABLE, ABLE_INT, false, false, ABLE },      /* gained */
-	{ 6, 1, -1, ABLE, ABLE_STR, false, false, ABLE },      /* gained */
-	{ 8, 1, -1, ABLE, ABLE, false, false, ABLE_INT },      /* lost */
-	{ 10, 1, -1, ABLE, ABLE_STR, false, false, ABLE_INT }, /* changed */
-	{ 12, 1, -1, ABLE, ABLE_INT, false, false, ABLE_INT }, /* kept */
+	{ 0, 1, -1, PLAIN, PLAIN, false, false, false, PLAIN },	      /* cannot */
+	{ 2, 1, -1, ABLE, ABLE, false, false, false, ABLE },	      /* stayed base */
+	{ 4, 1, -1, ABLE, ABLE_INT, false, false, false, ABLE },      /* gained */
+	{ 6, 1, -1, ABLE, ABLE_STR, false, false, false, ABLE },      /* gained */
+	{ 8, 1, -1, ABLE, ABLE, false, false, false, ABLE_INT },      /* lost */
+	{ 10, 1, -1, ABLE, ABLE_STR, false, false, false, ABLE_INT }, /* changed */
+	{ 12, 1, -1, ABLE, ABLE_INT, false, false, false, ABLE_INT }, /* kept */
 };
 
 static void assert_counts(const struct specialization *s, const uint32_t wanted[8])

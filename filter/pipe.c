@@ -3,11 +3,11 @@
  * Two counters of blocks under a lock, which is taken once a block. Whoever must wait sleeps until half of the ring is
  * there, or free: to be woken for each block costs more than the block.
  */
-#include "pt_pipe.h"
+#include "pipe.h"
 
 #define HALF (PIPE_BLOCKS / 2)
 
-int pt_pipe_init(struct pt_pipe *p)
+int pipe_init(struct pipe *p)
 {
 	int err = -pthread_mutex_init(&p->lock, NULL);
 
@@ -16,7 +16,7 @@ int pt_pipe_init(struct pt_pipe *p)
 	return err ?: -pthread_cond_init(&p->emptied, NULL);
 }
 
-void pt_pipe_free(struct pt_pipe *p)
+void pipe_free(struct pipe *p)
 {
 	pthread_mutex_destroy(&p->lock);
 	pthread_cond_destroy(&p->filled);
@@ -24,13 +24,13 @@ void pt_pipe_free(struct pt_pipe *p)
 }
 
 /* The reader's are those that were passed on and not given back; one is the writer's. */
-static uint32_t passed(const struct pt_pipe *p)
+static uint32_t passed(const struct pipe *p)
 {
 	return p->wrote - p->taken;
 }
 
 /* The lock is held. */
-static void wait_for_room(struct pt_pipe *p)
+static void wait_for_room(struct pipe *p)
 {
 	if (passed(p) < PIPE_BLOCKS - 1)
 		return;
@@ -38,7 +38,7 @@ static void wait_for_room(struct pt_pipe *p)
 		pthread_cond_wait(&p->emptied, &p->lock);
 }
 
-bool pt_pipe_turn(struct pt_pipe *p)
+bool pipe_turn(struct pipe *p)
 {
 	bool more;
 
@@ -53,7 +53,7 @@ bool pt_pipe_turn(struct pt_pipe *p)
 	return more;
 }
 
-void pt_pipe_end(struct pt_pipe *p)
+void pipe_end(struct pipe *p)
 {
 	pthread_mutex_lock(&p->lock);
 	p->wrote++;
@@ -63,7 +63,7 @@ void pt_pipe_end(struct pt_pipe *p)
 }
 
 /* The lock is held. */
-static void give_back(struct pt_pipe *p)
+static void give_back(struct pipe *p)
 {
 	p->taken += p->reading;
 	p->reading = false;
@@ -71,7 +71,7 @@ static void give_back(struct pt_pipe *p)
 		pthread_cond_signal(&p->emptied);
 }
 
-struct pt_block *pt_pipe_get(struct pt_pipe *p)
+struct pipe_block *pipe_get(struct pipe *p)
 {
 	pthread_mutex_lock(&p->lock);
 	give_back(p);
@@ -85,7 +85,7 @@ struct pt_block *pt_pipe_get(struct pt_pipe *p)
 	return p->reading ? &p->blocks[p->taken % PIPE_BLOCKS] : NULL;
 }
 
-void pt_pipe_close(struct pt_pipe *p)
+void pipe_close(struct pipe *p)
 {
 	pthread_mutex_lock(&p->lock);
 	p->closed = true;

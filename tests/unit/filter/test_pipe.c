@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_pt_pipe.c - what goes in comes out, in order; and either side may end it. */
+/* test_pipe.c - what goes in comes out, in order; and either side may end it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "pt/pt_pipe.h"
+#include "pipe.h"
 
 struct writing {
-	struct pt_pipe *pipe;
+	struct pipe *pipe;
 	uint64_t most, wrote;
 };
 
@@ -21,10 +21,10 @@ static void *write_all(void *to)
 	bool more = true;
 
 	while (w->wrote < w->most && more) {
-		*pt_pipe_room(w->pipe) = (struct sample){ .count = w->wrote++ };
-		more = pt_pipe_put(w->pipe);
+		*pipe_room(w->pipe) = (struct sample){ .count = w->wrote++ };
+		more = pipe_put(w->pipe);
 	}
-	pt_pipe_end(w->pipe);
+	pipe_end(w->pipe);
 	return NULL;
 }
 
@@ -37,18 +37,18 @@ static void test_order(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct writing w = { calloc(1, sizeof(*w.pipe)), counts[i], 0 };
-		struct pt_block *b;
+		struct pipe_block *b;
 		pthread_t thread;
 		uint64_t read = 0;
 
-		assert_int_equal(pt_pipe_init(w.pipe), 0);
+		assert_int_equal(pipe_init(w.pipe), 0);
 		assert_int_equal(pthread_create(&thread, NULL, write_all, &w), 0);
-		while ((b = pt_pipe_get(w.pipe)))
+		while ((b = pipe_get(w.pipe)))
 			for (uint32_t k = 0; k < b->n; k++)
 				assert_int_equal(b->samples[k].count, read++);
 		assert_int_equal(read, counts[i]);
 		pthread_join(thread, NULL);
-		pt_pipe_free(w.pipe);
+		pipe_free(w.pipe);
 		free(w.pipe);
 	}
 }
@@ -59,12 +59,12 @@ static void test_closed(void **state)
 	pthread_t thread;
 
 	(void)state;
-	assert_int_equal(pt_pipe_init(w.pipe), 0);
+	assert_int_equal(pipe_init(w.pipe), 0);
 	assert_int_equal(pthread_create(&thread, NULL, write_all, &w), 0);
-	assert_non_null(pt_pipe_get(w.pipe));
-	pt_pipe_close(w.pipe);
+	assert_non_null(pipe_get(w.pipe));
+	pipe_close(w.pipe);
 	pthread_join(thread, NULL); /* the writer comes to an end */
-	pt_pipe_free(w.pipe);
+	pipe_free(w.pipe);
 	free(w.pipe);
 }
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/* A part of JSON: nothing is accepted that jansson would refuse. */
+#include "flat_line.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "number.h"
+
+/* Up to the quotation mark that ends the text from s on. NULL: none, or what needs more than a copy. */
+static const char *end_of_text(const char *s, const char *end)
+{
+	while (s < end && *s != '"') {
+		size_t n = (uint8_t)*s < 0x80 ? 1 : text_sequence(s);
+
+		if (!n || (uint8_t)*s < 0x20 || *s == '\\')
+			return NULL;
+		s += n;
+	}
+	return s < end ? s : NULL;
+}
+
+static const char *read_text(struct flat_member *m, const char *s, const char *end)
+{
+	const char *last = end_of_text(s + 1, end);
+
+	m->type = FLAT_TEXT;
+	m->text = s + 1;
+	m->text_length = last ? last - s - 1 : 0;
+	return last ? last + 1 : NULL;
+}
+
+static const char *read_word(struct flat_member *m, const char *s, const char *end)
+{
+	static const struct {
+		const char *word;
+		enum flat_type type;
+	} words[] = { { "true", FLAT_TRUE }, { "false", FLAT_OTHER }, { "null", FLAT_OTHER } };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t length = strlen(words[i].word);
+
+		m->type = words[i].type;
+		if ((size_t)(end - s) >= length && !memcmp(s, words[i].word, length))
+			return s + length;
+	}
+	return NULL;
+}
+
+static const char *read_value(struct flat_member *m, const char *s, const char *end)
+{
+	if (s < end && *s == '"')
+		return read_text(m, s, end);
+	m->type = FLAT_NUMBER;
+	return number_read(s, &m->number) ?: read_word(m, s, end);
+}
+
+static const char *read_member(struct flat_member *m, const char *s, const char *end)
+{
+	const char *last = s < end && *s == '"' ? end_of_text(s + 1, end) : NULL;
+
+	if (!last || end - last < 2 || last[1] != ':')
+		return NULL;
+	m->key = s + 1;
+	m->key_length = last - s - 1;
+	return read_value(m, last + 2, end);
+}
+
+/* `end` is in the line, whose last byte is a newline: a number ends before it, or makes this fail. */
+bool flat_line_add(struct flat_line *l, const char *text, size_t length)
+{
+	const char *s = text, *end = text + length;
+
+	while (l->n < FLAT_MOST && (s = read_member(&l->all[l->n++], s, end)) && s < end)
+		if (*s++ != ',')
+			return false;
+	return s == end;
+}
+
+/* The last one. */
+static const struct flat_member *find(const struct flat_line *l, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (unsigned i = l->n; i--;)
+		if (l->all[i].key_length == length && !memcmp(l->all[i].key, key, length))
+			return &l->all[i];
+	return NULL;
+}
+
+bool flat_line_has(const struct flat_line *l, const char *key)
+{
+	return l->object ? json_object_get(l->object, key) != NULL : find(l, key) != NULL;
+}
+
+int64_t flat_line_number(const struct flat_line *l, const char *key, int64_t otherwise)
+{
+	const json_t *v = json_object_get(l->object, key);
+	const struct flat_member *m = find(l, key);
+
+	if (l->object)
+		return json_is_integer(v) ? json_integer_value(v) : otherwise;
+	return m && m->type == FLAT_NUMBER ? m->number : otherwise;
+}
+
+bool flat_line_is_true(const struct flat_line *l, const char *key)
+{
+	const struct flat_member *m = find(l, key);
+
+	return l->object ? json_is_true(json_object_get(l->object, key)) : m && m->type == FLAT_TRUE;
+}
+
+bool flat_line_is(const struct flat_line *l, const char *key, const char *text)
+{
+	const char *is = json_string_value(json_object_get(l->object, key));
+	const struct flat_member *m = find(l, key);
+
+	if (l->object)
+		return is && !strcmp(is, text);
+	return m && m->type == FLAT_TEXT && m->text_length == strlen(text) && !memcmp(m->text, text, m->text_length);
+}
+
+char *flat_line_text(const struct flat_line *l, const char *key)
+{
+	const char *text = json_string_value(json_object_get(l->object, key));
+	const struct flat_member *m = find(l, key);
+
+	if (l->object)
+		return text ? strdup(text) : NULL;
+	return m && m->type == FLAT_TEXT ? strndup(m->text, m->text_length) : NULL;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+/* With two threads words are gathered in the pipe between them, with one in room of its own. */
+#include "gather.h"
+
+#include <string.h>
+
+#include "base/pid_list.h"
+#include "pipe.h"
+
+/* --- whose cycles they are ------------------------------------------------------------------------------- */
+
+#define BACKEND_SOFTWARE "software"
+
+/* A process without a table (a child that ended at once) is assumed to be recorded like the one before it. */
+static bool has_core_cycles(struct gather *g, int32_t pid)
+{
+	const struct process *p = g->cores ? codes_process(&g->analysis->codes, pid) : NULL;
+
+	if (p && p->backend)
+		g->software = !strcmp(p->backend, BACKEND_SOFTWARE);
+	return g->cores && !g->software;
+}
+
+void gather_change_process(struct gather *g, int32_t pid)
+{
+	g->by_core = has_core_cycles(g, pid);
+	g->some_by_core |= g->by_core;
+	g->pid = pid;
+}
+
+/* --- words become samples ---------------------------------------------------------------------------------- */
+
+void gather_show_progress(struct gather *g, uint32_t n)
+{
+	g->taken += n;
+	if (g->progress && progress_due(g->progress, g->taken))
+		progress_show(g->progress, g->taken);
+}
+
+static struct word word_at(struct gather *g, const struct words *w, uint32_t at, const struct word_run *run)
+{
+	return gather_word_of(g, run->pid, run->tid, w->ns[at], w->cycles[at], w->bits[at]);
+}
+
+static int take_branches(struct gather *g, const struct words *w, uint32_t from, const struct word_run *run)
+{
+	int err = 0;
+
+	for (uint32_t i = from; i < from + run->n && !err; i++) {
+		struct word word = word_at(g, w, i, run);
+
+		err = analysis_branch(g->analysis, &word);
+	}
+	return err;
+}
+
+static int take_cpu(struct gather *g, const struct words *w, uint32_t from, const struct word_run *run)
+{
+	struct word word = word_at(g, w, from, run);
+
+	return decode_cpu(&g->analysis->decoder, &word);
+}
+
+static int take_run(struct gather *g, const struct words *w, uint32_t from, const struct word_run *run)
+{
+	struct decoder *d = &g->analysis->decoder;
+
+	if (run->pid != g->pid)
+		gather_change_process(g, run->pid);
+	switch (run->kind) {
+	case RUN_WORDS:
+		return decode_words(d, run, w, from, g->by_core ? 0 : ticks_in_ns(&g->ticks, d->codes, run->pid));
+	case RUN_BRANCHES:
+		return take_branches(g, w, from, run);
+	case RUN_CPU:
+		return take_cpu(g, w, from, run);
+	case RUN_GAP:
+		break;
+	}
+	return decode_gap(d, run->pid, run->tid);
+}
+
+int gather_take(struct gather *g, const struct words *w)
+{
+	uint32_t at = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < w->nruns && !err; at += w->runs[i++].n)
+		err = take_run(g, w, at, &w->runs[i]);
+	gather_show_progress(g, w->n);
+	return err;
+}
+
+int gather_take_all(struct gather *g)
+{
+	struct pipe_block *b;
+	int err = 0;
+
+	while (!err && (b = pipe_get(g->pipe)))
+		err = gather_take(g, &b->words);
+	if (err)
+		pipe_close(g->pipe);
+	return err;
+}
+
+/* --- they are gathered --------------------------------------------------------------------------------------- */
+
+int gather_pass_on(struct gather *g)
+{
+	bool more;
+	int err;
+
+	if (g->pipe) {
+		more = pipe_turn(g->pipe);
+		g->room = pipe_words(g->pipe);
+		return more ? 0 : -ECANCELED;
+	}
+	err = gather_failed(g, gather_take(g, g->room));
+	g->room->n = g->room->nruns = 0;
+	return err;
+}
+
+bool gather_is_wanted(struct gather *g, int32_t pid)
+{
+	if (pid != g->asked_of)
+		g->asked = pid_list_has(g->processes, pid);
+	g->asked_of = pid;
+	return g->asked;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* test_number_rows.c - rows of numbers in a line, as the extension writes them and in any other way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "code/number_rows.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static const struct {
+	const char *line;
+	size_t n; /* rows */
+	bool cut;
+} lines[] = {
+	{ "{\"a\":1,\"instructions\":[[0,1,2,-1],[2,1,151,40]]}\n", 2, true },
+	{ "{\"a\":1,\"instructions\":[]}\n", 0, true },
+	{ "{\"a\":1,\"instructions\":[[0,1,2,-1]],\"b\":3}\n", 1, true },
+	{ "{\"a\":1,\"opcodes\":[[0,1],[999999999,-999999999]]}\n", 2, true },
+	{ "{\"a\":1,\"opcodes\":[[-0,0]]}\n", 1, true },
+	{ "{\"a\":1,\"opcodes\":[[0,1000000000]]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,11111111111111111111111111111111111]]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,01]]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,-]]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,]]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,1.5]]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,1,2]]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0]]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,1],]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,1] ,[2,3]]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,1]}\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,1]]\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,1]]", 0, false },
+	{ "{\"a\":1,\"opcodes\":[[0,1\n", 0, false },
+	{ "{\"a\":1,\"opcodes\":[\n", 0, false },
+	{ "{\"opcodes\":[[0,1]]}\n", 0, false }, /* no line has nothing else */
+	{ "{\"a\":1}\n", 0, false },
+	{ "", 0, false },
+};
+
+static void test_what_is_cut(void **state)
+{
+	struct number_rows r = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		size_t length = strlen(lines[i].line);
+		char *exact = strdup(lines[i].line); /* a sanitizer sees what is behind it */
+		struct cut_line rest;
+		bool cut = number_rows_cut(&r, exact, length, &rest);
+
+		if (cut != lines[i].cut || (cut && r.n != lines[i].n))
+			fail_msg("%s: %d, %d rows", exact, cut, (int)r.n);
+		assert_true(!cut || (rest.head == exact && rest.head_length == strlen("{\"a\":1")));
+		assert_true(!cut || rest.tail + rest.tail_length == exact + length);
+		assert_int_equal(r.member != NULL, cut);
+		free(exact);
+	}
+	number_rows_free(&r);
+}
+
+static void test_numbers(void **state)
+{
+	static const char line[] = "{\"a\":1,\"instructions\":[[0,-1,2,-12],[345,6789,12345,999999999]]}\n";
+	static const int64_t expected[] = { 0, -1, 2, -12, 345, 6789, 12345, 999999999 };
+	struct number_rows r = { 0 };
+	struct cut_line rest;
+
+	(void)state;
+	assert_true(number_rows_cut(&r, line, strlen(line), &rest));
+	assert_string_equal(r.member, "instructions");
+	assert_memory_equal(r.all, expected, sizeof(expected));
+	number_rows_free(&r);
+}
+
+#define MANY 5000
+
+/* Room grows; what a longer line left there is not of the next one. */
+static void test_many_rows(void **state)
+{
+	struct number_rows r = { 0 };
+	struct cut_line rest;
+	char *line = malloc(MANY * 16 + 64), *end = line;
+
+	(void)state;
+	end += sprintf(end, "{\"a\":1,\"opcodes\":[");
+	for (int i = 0; i < MANY; i++)
+		end += sprintf(end, "%s[%d,%d]", i ? "," : "", i, -i);
+	end += sprintf(end, "]}\n");
+	assert_true(number_rows_cut(&r, line, end - line, &rest));
+	assert_int_equal(r.n, MANY);
+	for (int i = 0; i < MANY; i++)
+		assert_true(r.all[2 * i] == i && r.all[2 * i + 1] == -i);
+	strcpy(line, "{\"a\":1,\"opcodes\":[[7,8]]}\n");
+	assert_true(number_rows_cut(&r, line, strlen(line), &rest));
+	assert_int_equal(r.n, 1);
+	free(line);
+	number_rows_free(&r);
+}
+
+static const struct {
+	const char *array;
+	size_t n;
+	bool damaged;
+} arrays[] = {
+	{ "[[1,2],[3,4,5]]", 2, false }, /* a later version may have more */
+	{ "[[1,2],[3],[4,5]]", 1, true },
+	{ "[[1,2],[3,\"x\"]]", 1, true },
+	{ "[[1,2],{}]", 1, true },
+	{ "[[1,12345678901234]]", 1, false },
+	{ "[]", 0, false },
+	{ "{}", 0, false },
+	{ "[7]", 0, true },
+};
+
+static void test_any_notation(void **state)
+{
+	struct number_rows r = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(arrays); i++) {
+		json_t *array = json_loads(arrays[i].array, 0, NULL);
+
+		assert_int_equal(number_rows_read(&r, array, 2), 0);
+		if (r.n != arrays[i].n || r.damaged != arrays[i].damaged)
+			fail_msg("%s: %d rows", arrays[i].array, (int)r.n);
+		json_decref(array);
+	}
+	assert_int_equal(number_rows_read(&r, NULL, 2), 0);
+	assert_true(!r.n && !r.damaged);
+	assert_int_equal(number_rows_width("instructions"), 4);
+	assert_int_equal(number_rows_width("opcodes"), 2);
+	assert_int_equal(number_rows_width("kind"), 0);
+	number_rows_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_cut),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_many_rows),
+		cmocka_unit_test(test_any_notation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
