@@ -447,5 +447,10 @@ void loop_drop(struct held_loops *h, bool whole)
 		if (whole)
 			stat_add(&o->loop->trips, o->trips);
 	}
+}
+
+void loop_free(struct held_loops *h)
+{
 	free(h->loops);
+	*h = (struct held_loops){ 0 };
 }

@@ -78,5 +78,7 @@ int loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_
 /* The innermost frame has just begun: it goes on with these, which were held for so long. Likewise. */
 int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns);
 
-/* They will not be resumed. whole: they ended where they were held. Frees them. */
+/* They will not be resumed. whole: they ended where they were held. Its room stays. */
 void loop_drop(struct held_loops *h, bool whole);
+
+void loop_free(struct held_loops *h);

@@ -10,28 +10,44 @@
 
 static struct object dead;
 
+/* Zeroed, but for room for loops. */
+static struct object *fresh(struct objects *all)
+{
+	struct object *o = all->spare;
+
+	if (!o)
+		return calloc(1, sizeof(*o));
+	all->spare = o->spare;
+	*o = (struct object){ .held = { .loops = o->held.loops, .size = o->held.size } };
+	return o;
+}
+
 static struct object *make(struct objects *all, struct code *code, uint64_t ns, bool older)
 {
 	struct function *fn = function_of(code);
-	struct object *o = fn ? calloc(1, sizeof(*o)) : NULL;
+	struct object *o = fn ? fresh(all) : NULL;
 
 	if (!o)
 		return NULL;
-	*o = (struct object){ .serial = ++all->serials, .code = code, .begun_ns = ns, .older = older };
+	o->serial = ++all->serials;
+	o->code = code;
+	o->begun_ns = ns;
+	o->older = older;
 	fn->objects++;
 	fn->older_objects += older;
 	return o;
 }
 
 /* A running one is its frame's, which will end it. */
-static void drop(struct object *o, bool seen)
+static void drop(struct objects *all, struct object *o, bool seen)
 {
 	o->address = 0;
 	if (o->running || o == &dead)
 		return;
 	loop_drop(&o->held, seen);
 	nested_free(&o->spans);
-	free(o);
+	o->spare = all->spare;
+	all->spare = o;
 }
 
 struct object *objects_begin(struct objects *all, struct code *code, uint64_t ns)
@@ -51,7 +67,7 @@ int objects_tell(struct objects *all, struct object *o, uint64_t address)
 	struct object *before = map_get(&all->by_address, address);
 
 	if (before && before != o)
-		drop(before, before->epoch == all->epoch);
+		drop(all, before, before->epoch == all->epoch);
 	o->address = address;
 	return map_put(&all->by_address, address, o);
 }
@@ -77,12 +93,16 @@ void objects_end(struct objects *all, struct object *o, uint64_t ns, bool seen)
 	if (o->address)
 		map_put(&all->by_address, o->address, &dead); /* there already: needs no memory */
 	o->running = false;
-	drop(o, seen);
+	drop(all, o, seen);
 }
 
 void objects_free(struct objects *all)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&all->by_address, s));)
-		drop(s->value, false);
+		drop(all, s->value, false);
 	map_free(&all->by_address);
+	for (struct object *o; (o = all->spare); free(o)) {
+		all->spare = o->spare;
+		loop_free(&o->held);
+	}
 }

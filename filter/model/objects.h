@@ -33,7 +33,10 @@ struct eager {
 
 struct object {
 	uint64_t serial; /* 1, 2, ... in order of appearance */
-	struct code *code;
+	union {
+		struct code *code;
+		struct object *spare; /* of one that is no more: the next such one */
+	};
 	uint64_t address;	 /* payload of KIND_OBJECT; 0: not told yet */
 	uint64_t begun_ns;	 /* at its PY_START */
 	bool older;		 /* there was none: it is older than the trace, or than a gap in it */
@@ -55,6 +58,7 @@ struct objects {
 	uint64_t serials;      /* given so far */
 	uint32_t epoch;	       /* counts gaps */
 	bool told;	       /* markers tell addresses */
+	struct object *spare;  /* those that are no more, for new ones: few of many are alive at a time */
 };
 
 /* Its PY_START. NULL: no memory. */

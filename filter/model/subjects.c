@@ -833,6 +833,12 @@ static int note_eager(struct thread *t, const struct frame *f, struct object *o,
 	return first && !step ? -ENOMEM : 0;
 }
 
+int subject_yields(struct thread *t, const struct frame *f, struct object *o, struct profile *p)
+{
+	note_yield(&t->doing, f, LEAVE_YIELD, p->codes);
+	return note_eager(t, f, o, p);
+}
+
 int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t ns, enum leave_how how,
 		 const struct subscribers *to)
 {

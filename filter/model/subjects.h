@@ -80,6 +80,9 @@ int subject_begins(struct thread *t, struct stack *st, struct object *o, uint64_
 int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t ns, enum leave_how how,
 		 const struct subscribers *to);
 
+/* The innermost activation yields: of this object, which is no task's own. 0 or -ENOMEM. */
+int subject_yields(struct thread *t, const struct frame *f, struct object *o, struct profile *p);
+
 /* Is an activation on the stack the step of a task or job? */
 bool subject_of_stack(const struct stack *st);
 
@@ -111,8 +114,8 @@ static inline bool subject_is_ending(const struct frame *f, const struct object 
 	return f->step || subject_may_be_tasks(o);
 }
 
-/* As it yields. Where subject_ends() is not called, no step began it: o->eager is zeroed. */
+/* As it yields. If not, subject_yields() does it. */
 static inline bool subject_is_yielding(const struct doing *d, const struct frame *f, const struct object *o)
 {
-	return subject_is_ending(f, o) || d->hidden || d->yielded || o->code->coroutine;
+	return subject_is_ending(f, o) || d->hidden;
 }

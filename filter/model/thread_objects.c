@@ -158,6 +158,8 @@ int thread_yield_object(struct thread *t, struct code *code, uint64_t address, u
 	name_task(t, o, to);
 	if (subject_is_yielding(&t->doing, stack_top(st), o))
 		err = subject_ends(t, st, o, ns, LEAVE_YIELD, to);
+	else if (t->doing.yielded || code->coroutine)
+		err = subject_yields(t, stack_top(st), o, to->profile);
 	else
 		o->eager = (struct eager){ 0 };
 	err = err ?: suspend(t, st, o, ns, cycles);

@@ -55,24 +55,30 @@ static inline __attribute__((always_inline)) int take_off(struct thread *t, stru
 	return err ?: SUBSCRIBERS_CALL(to, leave, &f->a, how, ns, cycles);
 }
 
-/* Neither the end of the innermost activation, nor what it goes back to, concerns anything but stack and totals. */
+/*
+ * Neither the end of the innermost activation, nor what it goes back to, concerns anything but stack, totals, and the
+ * step of a task or job that it is.
+ */
 static inline bool ends_plainly(const struct thread *t, const struct stack *s)
 {
 	const struct frame *f = stack_top(s);
 
 	/* At once: nearly always all of them are 0. */
-	return s->nframes > 1 && !(f->step | (uintptr_t)f->a.object | (uintptr_t)f->spans | (uintptr_t)f[-1].spans |
-				   (uintptr_t)t->outside_spans);
+	return s->nframes > 1 &&
+	       !((uintptr_t)f->a.object | (uintptr_t)f->spans | (uintptr_t)f[-1].spans | (uintptr_t)t->outside_spans);
 }
 
 static inline __attribute__((always_inline)) int thread_leave_plain(struct thread *t, struct stack *s, uint64_t ns,
 								    uint64_t cycles, const struct subscribers *to)
 {
-	int err;
+	int err = 0;
 
 	if (!ends_plainly(t, s))
 		return THREAD_SLOW;
-	err = s->nloops > stack_top(s)->loops ? loop_leave_frame(s, true) : 0;
+	if (stack_top(s)->step)
+		err = subject_ends(t, s, NULL, ns, LEAVE_RETURN, to);
+	if (s->nloops > stack_top(s)->loops)
+		err = err ?: loop_leave_frame(s, true);
 	return err ?: take_off(t, s, ns, cycles, LEAVE_RETURN, to);
 }
 

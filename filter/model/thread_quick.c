@@ -119,24 +119,20 @@ static inline int end_c(struct thread *t, const struct code_event *e, const stru
 }
 
 /* Somebody wants each trip. */
-static __attribute__((noinline)) int end_trip(struct stack *st, struct code_event e, const struct subscribers *to)
+static __attribute__((noinline)) int end_trip(struct stack *st, struct code_event e, int64_t offset, int64_t target,
+					      const struct subscribers *to)
 {
 	const struct sample s = {
-		.op = OP_JUMP,
-		.time = e.time,
-		.cycles = e.cycles,
-		.code = e.code,
-		.offset = word_offset(&e),
-		.target = word_target(&e),
+		.op = OP_JUMP, .time = e.time, .cycles = e.cycles, .code = e.code, .offset = offset, .target = target
 	};
 
 	return thread_back_edge(st, &s, to);
 }
 
-static inline int jump(struct thread *t, const struct code_event *e, const struct subscribers *to)
+static inline int jump(struct thread *t, const struct code_event *e, int64_t offset, int64_t target,
+		       const struct subscribers *to)
 {
 	struct stack *st = t->stack;
-	int64_t offset = word_offset(e), target = word_target(e);
 	int err;
 
 	if (!is_innermost(st, e->code))
@@ -146,7 +142,7 @@ static inline int jump(struct thread *t, const struct code_event *e, const struc
 	if (stack_top(st)->jumping)
 		return THREAD_SLOW;
 	if (to->first.iterate)
-		return end_trip(st, *e, to);
+		return end_trip(st, *e, offset, target, to);
 	err = loop_jump(st, e->code, offset, target, e->time, e->cycles);
 	return err == LOOP_NONE ? 0 : err;
 }
@@ -155,7 +151,7 @@ static inline int jump(struct thread *t, const struct code_event *e, const struc
 static inline int act(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
 	if (e->op == OP_JUMP)
-		return jump(t, e, to);
+		return jump(t, e, word_offset(e), word_target(e), to);
 	if (e->op == OP_PY_START)
 		return begin(t, e, to);
 	if (e->op == OP_PY_RETURN)
@@ -185,26 +181,108 @@ struct quick {
 	const struct subscribers *to;
 };
 
+/* May an event at that time be quick? */
+static inline bool is_in_time(const struct quick *q, const struct code_event *e)
+{
+	return e->time >= q->thread->last_ns && e->cycles >= q->thread->last_cycles && e->time < q->until_ns;
+}
+
+static inline void count(const struct quick *q, const struct code_event *e)
+{
+	e->code->function->events[e->op]++;
+	q->to->profile->events[e->op]++;
+	q->thread->last_ns = e->time;
+	q->thread->last_cycles = e->cycles;
+	q->thread->passed++;
+}
+
 static inline __attribute__((always_inline)) int take(void *quick, const struct code_event *e)
 {
 	const struct quick *q = quick;
 	struct thread *t = q->thread;
-	struct function *fn = e->code->function;
 	int err;
 
-	if (!fn || e->time < t->last_ns || e->cycles < t->last_cycles || e->time >= q->until_ns)
+	if (!e->code->function || !is_in_time(q, e))
 		return THREAD_SLOW;
 	if (t->gil->waiting)
 		gil_until(t->gil, e->time);
 	err = act(t, e, q->to);
-	if (err)
-		return err;
-	fn->events[e->op]++;
-	q->to->profile->events[e->op]++;
-	t->last_ns = e->time;
-	t->last_cycles = e->cycles;
-	t->passed++;
-	return 0;
+	if (!err)
+		count(q, e);
+	return err;
+}
+
+/* --- other words */
+
+static struct code_event event_at(const struct word_part *p, uint32_t at)
+{
+	return (struct code_event){ .bits = p->w->bits[at], .time = p->w->ns[at], .cycles = word_cycles(p, at) };
+}
+
+/* Those that let the thread go on elsewhere, or have a name, which is to be looked up, are not quick. */
+static bool is_quick_subject(enum subject what)
+{
+	return what == SUBJECT_TASK_BEGUN || what == SUBJECT_TASK_UNSEEN || what == SUBJECT_TASK_WOKEN;
+}
+
+/* A SUBJECT word, at the time of e. */
+static int take_subject(const struct quick *q, const struct code_event *e, uint64_t payload)
+{
+	struct thread *t = q->thread;
+	const struct sample s = {
+		.op = OP_EXTENSION,
+		.kind = KIND_SUBJECT,
+		.pid = t->pid,
+		.tid = t->tid,
+		.interpreter = t->stack->interpreter,
+		.time = e->time,
+		.cycles = e->cycles,
+		.target = SAMPLE_NOWHERE,
+		.payload = payload,
+	};
+
+	if (is_told(q->to) || q->to->first.passed)
+		return 0;
+	if (!is_in_time(q, e) || !is_quick_subject(marker_subject_what(payload)))
+		return 0;
+	if (t->gil->waiting)
+		gil_until(t->gil, e->time);
+	q->to->profile->events[OP_EXTENSION]++;
+	return thread_extension(t, &s, q->to) ?: 1;
+}
+
+/* A WIDE word and the JUMP behind it: the back-edge of a long loop. */
+static int take_wide(const struct quick *q, const struct word_stream *l, const struct word_part *p, uint64_t wide)
+{
+	struct thread *t = q->thread;
+	struct code_event e;
+	int err;
+
+	if (p->at + 1 == p->end)
+		return 0;
+	e = event_at(p, p->at + 1);
+	if (marker_seq(e.bits) != ((marker_seq(wide) + 1) & MARKER_SEQ_MASK) || marker_op(e.bits) != OP_JUMP)
+		return 0;
+	e.op = OP_JUMP;
+	e.code = codes_own(l->process, marker_code(e.bits));
+	if (!e.code || !e.code->function || !is_in_time(q, &e))
+		return 0;
+	if (t->gil->waiting)
+		gil_until(t->gil, e.time);
+	err = jump(t, &e, word_offset(&e) | marker_wide_offset(wide) * 2, (int64_t)marker_wide_dest(wide) * 2, q->to);
+	if (!err)
+		count(q, &e);
+	return err == THREAD_SLOW ? 0 : err ?: 2;
+}
+
+static __attribute__((noinline)) int take_other(void *quick, const struct word_stream *l, struct word_part p,
+						uint64_t bits)
+{
+	const struct code_event e = event_at(&p, p.at);
+
+	if (word_is_subject(l, bits))
+		return take_subject(quick, &e, marker_payload(bits));
+	return marker_op(bits) == OP_WIDE ? take_wide(quick, l, &p, bits) : 0;
 }
 
 int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
@@ -213,5 +291,5 @@ int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, str
 	uint64_t quiet_ns = to->first.sample ? t->quiet_ns : UINT64_MAX;
 	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, to };
 
-	return word_stream_events(l, p, &q, take);
+	return word_stream_events(l, p, &q, take, take_other);
 }

@@ -123,6 +123,12 @@ static inline bool word_is_object(const struct word_stream *l, uint64_t bits)
 	return marker_op(bits) == OP_EXTENSION && marker_kind(bits) == KIND_OBJECT && l->version >= MARKER_EXTENSIONS;
 }
 
+/* For whom the thread works. */
+static inline bool word_is_subject(const struct word_stream *l, uint64_t bits)
+{
+	return marker_op(bits) == OP_EXTENSION && marker_kind(bits) == KIND_SUBJECT && l->version >= MARKER_EXTENSIONS;
+}
+
 /* How a 32-bit word of ours with this seq begins: what it is more than that is its number. */
 static inline uint32_t word_short_head(uint32_t seq)
 {
@@ -142,12 +148,15 @@ static inline struct code_event word_other_event(const struct word_stream *l, ui
 
 /*
  * Takes events of codes that are in the process's own table, up to one that needs a sample: `take` returns more than 0
- * for it and does nothing. 0, or less than 0, as `take` returned.
+ * for it and does nothing. `other` gets the whole first word of what may be another thing, and returns how many words
+ * it took; 0: none, and did nothing. 0, or less than 0, as they returned.
  */
-static inline __attribute__((always_inline)) int word_stream_events(struct word_stream *l, struct word_part *part,
-								    void *to,
-								    int (*take)(void *, const struct code_event *))
+static inline __attribute__((always_inline)) int
+word_stream_events(struct word_stream *l, struct word_part *part, void *to,
+		   int (*take)(void *, const struct code_event *),
+		   int (*other)(void *, const struct word_stream *, struct word_part, uint64_t))
 {
+	const uint32_t one = word_short_head(1) - word_short_head(0);
 	const struct numbers numbers = l->numbers;
 	struct word_part p = *part;
 	uint32_t head = word_short_head(l->next);
@@ -155,7 +164,7 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 
 	if (!word_stream_is_plain(l))
 		return 0;
-	for (; p.at < p.end; p.at++, head += word_short_head(1) - word_short_head(0)) {
+	for (; p.at < p.end; p.at++, head += one) {
 		uint64_t bits = p.w->bits[p.at], number = bits - head;
 		struct code_event e;
 
@@ -163,10 +172,17 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 			e = word_event(numbers.all[number].code, numbers.all[number].word);
 		else
 			e = word_other_event(l, bits, head >> MARKER_SHORT_SEQ_SHIFT);
-		if (!e.code && !word_is_object(l, e.bits))
-			break;
-		if (!e.code) {
+		if (!e.code && word_is_object(l, e.bits)) {
 			l->object = marker_payload(e.bits);
+			continue;
+		}
+		if (!e.code) {
+			err = other(to, l, p, e.bits);
+			if (err <= 0)
+				break;
+			p.at += err - 1;
+			head += (err - 1) * one;
+			err = 0;
 			continue;
 		}
 		e.object = &l->object;

@@ -266,6 +266,22 @@ static int take_event(void *to, const struct code_event *e)
 	return branch || e->op == OP_PY_START || e->op == OP_PY_RETURN || e->op == OP_CALL ? take(to, &s) : 1;
 }
 
+/* A WIDE word with the JUMP behind it, as two words without samples of their own. */
+static int take_other(void *to, const struct word_stream *l, struct word_part p, uint64_t bits)
+{
+	uint64_t jump = p.at + 1 < p.end ? p.w->bits[p.at + 1] : 0;
+	struct code_event e = word_event(codes_own(l->process, marker_code(jump)), jump);
+	struct sample s = { .op = OP_JUMP, .code = e.code };
+
+	if (marker_op(bits) != OP_WIDE || e.op != OP_JUMP || !e.code ||
+	    marker_seq(jump) != ((marker_seq(bits) + 1) & MARKER_SEQ_MASK))
+		return 0;
+	s.offset = (marker_offset(jump) | marker_wide_offset(bits)) * 2;
+	s.target = (int64_t)marker_wide_dest(bits) * 2;
+	take(to, &s);
+	return 2;
+}
+
 static bool is_quick(void *to, int32_t pid, int32_t tid, uint32_t interpreter)
 {
 	(void)to;
@@ -274,7 +290,7 @@ static bool is_quick(void *to, int32_t pid, int32_t tid, uint32_t interpreter)
 
 static int take_events(void *to, struct word_stream *l, struct word_part *p)
 {
-	return word_stream_events(l, p, to, take_event);
+	return word_stream_events(l, p, to, take_event, take_other);
 }
 
 static const struct quick_feed quick = { .is = is_quick, .events = take_events };
