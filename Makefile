@@ -8,7 +8,7 @@
 #   make types      check the type hints of the Python package (mypy --strict)
 #   make format     format C files by .clang-format; check-format lists those that need it
 #   make test-go    an OpenTelemetry collector and google/pprof from the Go module proxy (two minutes to build) read our files
-#   make test-s3    ocular fleet in a bucket of an S3 server from the Go module proxy (two minutes to build)
+#   make test-stores ocular fleet in S3's, Google's and Azure's buckets and in HDFS, of servers on this machine (minutes to build)
 #   make test-hardware  every claim about Intel PT, on a machine that has it
 #   make wheels     what PyPI gets, into build/wheels/dist: sources, and a wheel for each CPython (scripts/wheels)
 #   make deb        a package for the Debian it runs on (13 or newer), into build/deb, with perf's plugin where perf looks
@@ -80,7 +80,7 @@ ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
-.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-spark test-free-threaded run-free-threaded run-newest test-generic test-hardware test-go test-s3
+.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-spark test-free-threaded run-free-threaded run-newest test-generic test-hardware test-go test-stores
 .PHONY: types format check-format build-unit build-sanitize build-fuzz build-types build-generic build-newest man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
@@ -339,9 +339,10 @@ run-newest: build-newest
 test-go: all
 	tests/run '$(GO_TESTS) --python $(lastword $(PYTHONS))'
 
-# A fleet store in a bucket: make test has the same by moto, without those who are killed in the middle.
-test-s3: all
-	tests/run --limit 3600 'tests/wrapper/test_bucket.py --gateway'
+# A fleet store that is in no folder: make test has the same by moto, without those who are killed in the middle.
+STORES   ?= versitygw fake-gcs-server azurite hdfs
+test-stores: all
+	tests/run -j 1 --limit 3600 $(STORES:%='tests/wrapper/test_bucket.py --server %')
 
 # The wheels in trees of Debian 12, 13 and sid that have nothing but a Python.
 test-bare:

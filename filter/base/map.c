@@ -33,15 +33,35 @@ static int grow(struct map *m)
 	return 0;
 }
 
-int map_put(struct map *m, uint64_t key, void *value)
+/* That of the key, or a free one for it. NULL: no memory. */
+static struct map_slot *slot_for(struct map *m, uint64_t key)
 {
 	struct map_slot *s;
 
 	if (m->used * 2 >= m->size && grow(m))
-		return -ENOMEM;
+		return NULL;
 	s = probe(m, key);
 	m->used += !s->value;
+	return s;
+}
+
+int map_put(struct map *m, uint64_t key, void *value)
+{
+	struct map_slot *s = slot_for(m, key);
+
+	if (!s)
+		return -ENOMEM;
 	*s = (struct map_slot){ key, value };
+	return 0;
+}
+
+int map_count(struct map *m, uint64_t key, uint64_t more)
+{
+	struct map_slot *s = slot_for(m, key);
+
+	if (!s)
+		return -ENOMEM;
+	*s = (struct map_slot){ key, (void *)(uintptr_t)((uintptr_t)s->value + more) };
 	return 0;
 }
 

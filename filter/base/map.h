@@ -50,6 +50,9 @@ static inline void *map_get(const struct map *m, uint64_t key)
 /* Puts a non-NULL value under key, replacing an older one. 0 or -ENOMEM. */
 int map_put(struct map *m, uint64_t key, void *value);
 
+/* Adds a number, not 0, to that under key, which is kept in place of a pointer: none is 0. 0 or -ENOMEM. */
+int map_count(struct map *m, uint64_t key, uint64_t more);
+
 /* Puts `size` zeroed bytes under key and returns them: a value for free(). NULL: no memory. */
 void *map_add(struct map *m, uint64_t key, size_t size);
 

@@ -73,3 +73,10 @@ static inline char *proto_close(char *body, char *to)
 	proto_varint(body - 1, length);
 	return to + more;
 }
+
+/* The same of less than 128 bytes. */
+static inline char *proto_close_short(char *body, char *to)
+{
+	body[-1] = (char)(to - body);
+	return to;
+}

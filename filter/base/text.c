@@ -197,15 +197,23 @@ static const char *tail_of(const char *s, size_t all, size_t most)
 	return s;
 }
 
+/* The same in every style without escapes of its own: most texts are so, and need no stream to be copied. */
+static bool is_simple(const char *s)
+{
+	while (*s >= ' ' && *s < 0x7f)
+		s++;
+	return !*s;
+}
+
 /* As text_plain() writes it, in malloc'ed memory; NULL: there is none. */
 static char *plain_copy(const char *s)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *m = open_memstream(&text, &size);
+	FILE *m = is_simple(s) ? NULL : open_memstream(&text, &size);
 
 	if (!m)
-		return NULL;
+		return is_simple(s) ? strdup(s) : NULL;
 	text_plain(m, s);
 	if (!fclose(m))
 		return text;
@@ -222,15 +230,25 @@ size_t text_columns(const char *s)
 	return n;
 }
 
-void text_elided(FILE *f, const char *s, size_t most)
+char *text_elide(const char *s, size_t most)
 {
-	char *text = plain_copy(s);
+	char *text = plain_copy(s), *brief = NULL;
 	size_t all = text ? width(text) : 0, head = (most - 3) / 2;
 
-	if (text && all <= most)
+	if (!text || all <= most)
+		return text;
+	if (asprintf(&brief, "%.*s...%s", head_of(text, head), text, tail_of(text, all, most - 3 - head)) < 0)
+		brief = NULL;
+	free(text);
+	return brief;
+}
+
+void text_elided(FILE *f, const char *s, size_t most)
+{
+	char *text = text_elide(s, most);
+
+	if (text)
 		fputs(text, f);
-	else if (text)
-		fprintf(f, "%.*s...%s", head_of(text, head), text, tail_of(text, all, most - 3 - head));
 	free(text);
 }
 
@@ -258,10 +276,10 @@ char *text_utf8(const char *s)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = is_simple(s) ? NULL : open_memstream(&text, &size);
 
 	if (!f)
-		return NULL;
+		return is_simple(s) ? strdup(s) : NULL;
 	write_text(f, s, &utf8);
 	return fclose(f) ? NULL : text;
 }

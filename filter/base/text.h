@@ -38,6 +38,9 @@ char *text_escaped(char *to, const char *s);
  */
 void text_elided(FILE *f, const char *s, size_t most);
 
+/* The same as malloc'ed text. NULL: no memory. */
+char *text_elide(const char *s, size_t most);
+
 /* The columns that text_plain() takes for s; 0 if there is no memory. */
 size_t text_columns(const char *s);
 

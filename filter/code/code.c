@@ -4,12 +4,18 @@
 
 #include <string.h>
 
-int code_order(const struct code *a, const struct code *b)
+int code_place_order(const struct code *a, const struct code *b)
 {
 	int order = strcmp(a->file, b->file);
 
 	order = order ?: (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
-	order = order ?: strcmp(a->qualname, b->qualname);
+	return order ?: strcmp(a->qualname, b->qualname);
+}
+
+int code_order(const struct code *a, const struct code *b)
+{
+	int order = code_place_order(a, b);
+
 	order = order ?: (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
 	return order ? order : (a->id > b->id) - (a->id < b->id);
 }

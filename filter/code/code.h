@@ -61,6 +61,7 @@ struct code {
 	bool profiled;	   /* a C function: cProfile has a row for it, called `name` */
 	uint8_t selected;  /* of selection.c; 0: not asked yet */
 	uint8_t rank;	   /* 1 and more: origin_rank() + 1; 0: not asked yet */
+	uint8_t trio;	   /* of subjects.c; 0: not asked yet */
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
 	int32_t final_pid; /* the process whose line that is: the code's own, else the lowest of forks */
 	char *file;
@@ -190,7 +191,8 @@ struct process {
 /* The instruction at `offset` or the last one before it; ninstrs if there is none. */
 uint32_t code_index(const struct code *code, int64_t offset);
 
-/* By file, first line and qualname; by process and id where these are equal: <0, 0 or >0, for qsort. */
+/* By file, first line and qualname; the second by process and id where these are equal: <0, 0 or >0, for qsort. */
+int code_place_order(const struct code *a, const struct code *b);
 int code_order(const struct code *a, const struct code *b);
 
 /* Its co_name: the table's, else what follows the last dot of its qualname. */

@@ -128,11 +128,9 @@ uint64_t codes_words(const struct codes *c, const char *file)
 	return p ? p->words : words;
 }
 
-bool codes_went_on(const struct codes *c, const char *file)
+bool codes_closed(const struct codes *c, const char *file)
 {
-	const struct piece *p = c->switched ? find_piece(c, file) : NULL;
-
-	return p && p->number < c->switched;
+	return find_piece(c, file);
 }
 
 static bool is_there(const struct codes *c, const char *file)

@@ -134,8 +134,11 @@ struct code *codes_intern(struct process *p, const char *file, const char *qualn
  */
 uint64_t codes_words(const struct codes *c, const char *file);
 
-/* Was this file closed while the recording went on in another one? Then its `words` are all that it should have. */
-bool codes_went_on(const struct codes *c, const char *file);
+/*
+ * Did the recorder close this file, in order? Then it had taken all that the processes wrote until their end, however
+ * they ended, or until the recording went on in another file: codes_words() are all that the file should have.
+ */
+bool codes_closed(const struct codes *c, const char *file);
 
 /* Of a recording in several files, one of which is `file` in the tables' folder: how many are not there, but should. */
 unsigned codes_missing_pieces(const struct codes *c, const char *file);

@@ -42,3 +42,15 @@ struct specialization specialization_of(const struct code *code)
 		add(&s, code, &code->instrs[i]);
 	return s;
 }
+
+void specialization_join(struct specialization *to, const struct specialization *more)
+{
+	to->instructions += more->instructions;
+	to->able += more->able;
+	to->specialized += more->specialized;
+	to->base += more->base;
+	to->first += more->first;
+	to->gained += more->gained;
+	to->lost += more->lost;
+	to->changed += more->changed;
+}

@@ -34,4 +34,7 @@ bool specialization_known(const struct code *code);
 
 struct specialization specialization_of(const struct code *code);
 
+/* Adds up counts of instructions. */
+void specialization_join(struct specialization *to, const struct specialization *more);
+
 enum specialized specialized_of(const struct code *code, const struct instr *instr);

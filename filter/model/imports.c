@@ -7,11 +7,6 @@
 
 #include "base/hash.h"
 
-bool import_is_of(const struct code *code)
-{
-	return !strcmp(code->qualname, "_find_and_load");
-}
-
 static uint64_t hash_of(const struct import *parent, const char *name)
 {
 	return hash_text(HASH_START ^ (parent ? parent->number : 0), name);

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "code/code.h"
@@ -33,7 +34,10 @@ struct imports {
 };
 
 /* The activation that carries an import. */
-bool import_is_of(const struct code *code);
+static inline bool import_is_of(const struct code *code)
+{
+	return *code->qualname == '_' && !strcmp(code->qualname, "_find_and_load");
+}
 
 /* The import of that name inside `parent` (NULL: in none), made on first use. NULL: no memory. */
 struct import *imports_find(struct imports *all, struct import *parent, const char *name);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cold.h"
 #include "stack.h"
 #include "shared/array.h"
 
@@ -111,25 +112,33 @@ static uint32_t open_outside(const struct stack *s, const struct frame *f, const
 	return found;
 }
 
-/* Member by member: assigned as one value it would first be zeroed by a loop, which takes longer than a trip's rest. */
-static inline void begin_loop(struct open_loop *o, struct loop *loop, uint32_t outer)
+/*
+ * Nothing is counted of the next trip yet. Member by member: assigned as one value it would first be zeroed by a loop,
+ * which takes longer than a trip's rest.
+ */
+static inline void begin_next(struct open_loop *o)
 {
 	const struct took none = { 0 };
 
+	o->off = none.off;
+	o->inner = o->given = o->inner_given = o->shared = o->nested = none;
+	o->inner_body_ns = o->suspended_ns = o->suspensions = 0;
+	o->plain = true;
+}
+
+/* Likewise. */
+static inline void begin_loop(struct open_loop *o, struct loop *loop, uint32_t outer)
+{
 	o->loop = loop;
 	o->trips = 0;
 	o->last_ns = o->last_cycles = o->last_instrs = 0;
-	o->off = none.off;
-	o->inner = o->nested = none;
-	o->given = o->inner_given = o->shared = none;
-	o->inner_body_ns = o->callee_ns = 0;
+	o->callee_ns = 0;
 	o->began = loop->head;
 	o->source = SAMPLE_NOWHERE;
 	o->from = 0;
-	o->uops = o->suspended_ns = 0;
-	o->suspensions = 0;
-	o->plain = true;
+	o->uops = 0;
 	o->outer = outer;
+	begin_next(o);
 }
 
 static struct open_loop *enter(struct stack *s, const struct frame *f, int64_t head)
@@ -294,44 +303,76 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	return o ? end_trip(s, o, jump, trip) : end_other(s, jump, trip);
 }
 
-/* The loops around that of a plain trip, the innermost. */
-static inline void tell_outer(struct stack *s, const struct frame *f, struct open_loop *o, uint64_t ns)
+/* The trip of a loop that ends took so long: so much more for it, and for those around it. */
+static inline void add_trip(struct stack *s, const struct frame *f, struct open_loop *o, struct took took)
 {
 	uint64_t callees = f->a.callee_ns - o->callee_ns;
 
+	o->loop->own_time += took.ns - o->inner.ns;
+	off_add(&o->loop->own_off, off_minus(took.off, o->inner.off));
+	o->loop->suspended_ns += o->suspended_ns;
+	add_time(s, o, took_minus(took, o->shared));
+	if (o > s->loops)
+		mix(o - 1, &o[-1].inner, took_minus(took, o->given));
+	if (o > &s->loops[f->loops])
+		o[-1].inner_body_ns += took.ns > callees ? took.ns - callees : 0;
+}
+
+/* The same of a plain one, with all that is 0 left out. */
+static inline void add_plain(struct stack *s, const struct frame *f, struct open_loop *o, uint64_t ns)
+{
+	uint64_t callees = f->a.callee_ns - o->callee_ns;
+
+	o->loop->own_time += ns;
+	if (o->outer)
+		add_time(s, o, (struct took){ ns, { 0 } });
+	else
+		o->loop->time += ns;
 	if (s->nloops - 1 > f->loops)
 		o[-1].inner_body_ns += ns > callees ? ns - callees : 0;
 	if (s->nloops > 1)
 		mix(o - 1, &o[-1].inner, (struct took){ ns, { 0 } });
-	o->callee_ns = f->a.callee_ns;
 }
 
-/* end_trip(), with all that is 0 left out. It is timed, because the trip before it ended as well. */
-int loop_repeat(struct stack *s, int64_t offset, int64_t target, uint64_t ns, uint64_t cycles)
+/* end_trip(). It is timed, because the trip before it ended as well. */
+static inline int repeat(struct stack *s, struct open_loop *o, int64_t target, uint64_t ns, uint64_t cycles)
 {
 	const struct frame *f = stack_top(s);
-	struct open_loop *o = repeated(s, offset);
-	struct loop *loop;
-	uint64_t took, took_cycles;
+	struct took took = { ns - o->last_ns, o->off };
+	uint64_t took_cycles = cycles - o->last_cycles;
 
-	if (!o || !o->plain || o->from != o->began || f->instrs)
-		return LOOP_NONE;
-	loop = o->loop;
-	took = ns - o->last_ns;
-	took_cycles = cycles - o->last_cycles;
-	tell_outer(s, f, o, took);
+	if (o->plain) {
+		add_plain(s, f, o, took.ns);
+	} else {
+		add_trip(s, f, o, took);
+		begin_next(o);
+	}
 	o->trips++;
 	o->last_ns = ns;
 	o->last_cycles = cycles;
+	o->callee_ns = f->a.callee_ns;
 	o->began = target;
-	loop->iterations++;
-	loop->uops += o->uops;
-	loop->own_time += took;
-	if (o->outer)
-		add_time(s, o, (struct took){ took, { 0 } });
-	else
-		loop->time += took;
-	return stat_add(&loop->cycles, took_cycles);
+	o->loop->iterations++;
+	o->loop->uops += o->uops;
+	return stat_add(&o->loop->cycles, took_cycles);
+}
+
+static COLD int end_untold(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns,
+			   uint64_t cycles)
+{
+	const struct sample jump = { .code = code, .offset = offset, .target = target, .time = ns, .cycles = cycles };
+	struct trip trip;
+
+	return loop_back_edge(s, &jump, &trip);
+}
+
+int loop_jump(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns, uint64_t cycles)
+{
+	struct open_loop *o = repeated(s, offset);
+
+	if (o && o->from == o->began && !stack_top(s)->instrs)
+		return repeat(s, o, target, ns, cycles);
+	return end_untold(s, code, offset, target, ns, cycles);
 }
 
 /* As much of its trip as was in this activation counts for the loops around it now: the next one may have others. */
@@ -352,7 +393,7 @@ static void give(struct stack *s, const struct frame *f, struct open_loop *o, ui
 	o->inner_given = o->inner;
 }
 
-int loop_hold_frame(struct stack *s, struct held *to, uint64_t ns, uint64_t cycles)
+int loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_t cycles)
 {
 	const struct frame *f = stack_top(s);
 
@@ -373,7 +414,7 @@ int loop_hold_frame(struct stack *s, struct held *to, uint64_t ns, uint64_t cycl
 	return 0;
 }
 
-int loop_resume_frame(struct stack *s, struct held *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns)
+int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns)
 {
 	struct frame *f = stack_top(s);
 
@@ -396,7 +437,7 @@ int loop_resume_frame(struct stack *s, struct held *from, uint64_t ns, uint64_t 
 	return 0;
 }
 
-void loop_drop(struct held *h, bool whole)
+void loop_drop(struct held_loops *h, bool whole)
 {
 	while (h->n) {
 		const struct open_loop *o = &h->loops[--h->n];

@@ -22,26 +22,28 @@ struct open_loop {
 	struct loop *loop;
 	uint64_t trips;		       /* back-edges of this entry */
 	uint64_t last_ns, last_cycles; /* when the last one was taken */
-	struct off off;		       /* since then: loop_off() */
-	struct took inner;	       /* since then, in timed trips of loops inside it */
-	uint64_t inner_body_ns;	       /* of those in the same frame, without callees' */
 	uint64_t callee_ns;	       /* the frame's, until then */
 	uint64_t last_instrs;	       /* the frame's INSTRUCTION events until then */
 	int64_t began;		       /* bytes: where the current trip began */
 	int64_t from, source;	       /* of a trip: where it began and ended; these determine its static uops */
 	uint64_t uops;
-	uint64_t suspended_ns;	 /* since the last back-edge */
-	uint32_t suspensions;	 /* likewise */
-	bool plain;		 /* what is counted since the last back-edge is 0, and `nested`: see loop_repeat() */
+	uint32_t outer; /* index + 1 of the same loop in the next outer activation that has it open; 0: none */
+	bool plain;	/* all that follows is 0 */
+
+	/* Counted since the last back-edge: */
+	struct off off;		 /* loop_off() */
+	struct took inner;	 /* in timed trips of loops inside it */
 	struct took given;	 /* of the running trip, in activations before: callers' loops have it already, */
 	struct took inner_given; /* and of `inner`; of the frame's outermost loop only */
 	struct took shared;	 /* likewise: in `nested` of the outer one */
-	struct took nested; /* since the last back-edge: trips of this loop in inner activations, not counted yet */
-	uint32_t outer;	    /* index + 1 of the same loop in the next outer activation that has it open; 0: none */
+	struct took nested;	 /* trips of this loop in inner activations, not counted yet */
+	uint64_t inner_body_ns;	 /* of `inner`, in the same frame, without callees' */
+	uint64_t suspended_ns;
+	uint64_t suspensions;
 };
 
 /* The open loops of a suspended activation, outermost first; what began at a time counts from the yield backwards. */
-struct held {
+struct held_loops {
 	struct open_loop *loops;
 	uint32_t n, size;
 	uint64_t instrs; /* the frame's */
@@ -61,11 +63,8 @@ static inline void loop_off(struct open_loop *o, struct off d)
 	o->plain = false;
 }
 
-/*
- * The same, for nobody who wants the trip, if it is the jump that ended the innermost loop's last trip, too. LOOP_NONE:
- * it is not; nothing is done.
- */
-int loop_repeat(struct stack *s, int64_t offset, int64_t target, uint64_t ns, uint64_t cycles);
+/* The same, for nobody who wants the trip. */
+int loop_jump(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns, uint64_t cycles);
 
 /*
  * The innermost frame ends, and its loops with it. whole: its end was seen, so its entries have no further trips. 0 or
@@ -74,10 +73,10 @@ int loop_repeat(struct stack *s, int64_t offset, int64_t target, uint64_t ns, ui
 int loop_leave_frame(struct stack *s, bool whole);
 
 /* It is suspended: its loops are held, in the middle of their trips. 0 or -ENOMEM. */
-int loop_hold_frame(struct stack *s, struct held *to, uint64_t ns, uint64_t cycles);
+int loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_t cycles);
 
 /* The innermost frame has just begun: it goes on with these, which were held for so long. Likewise. */
-int loop_resume_frame(struct stack *s, struct held *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns);
+int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns);
 
 /* They will not be resumed. whole: they ended where they were held. Frees them. */
-void loop_drop(struct held *h, bool whole);
+void loop_drop(struct held_loops *h, bool whole);

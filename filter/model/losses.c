@@ -15,18 +15,17 @@ static bool was_asked_to_end(const struct process *p)
 
 /*
  * Without a `stop` line only the recorder can know whether a process wrote more than arrived. Of a file that it closed
- * to go on in another one it says so: the process may still run.
+ * it does: workers of a pool end by os._exit, and lose nothing. But a crash of the program should not go untold.
  */
 static uint64_t unstopped(const struct profile *p)
 {
+	bool closed = codes_closed(p->codes, p->file);
 	uint64_t n = 0;
 
-	if (codes_went_on(p->codes, p->file))
-		return 0;
 	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
 		const struct process *process = s->value;
 
-		n += process->found && !process->stopped && !was_asked_to_end(process);
+		n += process->found && !process->stopped && !was_asked_to_end(process) && (process->killed || !closed);
 	}
 	return n;
 }
@@ -42,6 +41,7 @@ static uint64_t untraced(const struct profile *p)
 
 unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 {
+	bool closed = codes_closed(p->codes, p->file);
 	const struct {
 		const char *key;
 		uint64_t count;
@@ -61,7 +61,9 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 		{ "missing_tables", p->codes->missing, "process has no code table", "processes have no code table" },
 		{ "unknown_codes", p->codes->unknown, "code object is in no table: \"code ID\"",
 		  "code objects are in no table: \"code ID\"" },
-		{ "unstopped", unstopped(p), "process did not stop in order: its last markers may be missing",
+		{ "unstopped", unstopped(p),
+		  closed ? "process was killed: what it wrote is all here, what it had specialized at its end is not"
+			 : "process did not stop in order: its last markers may be missing",
 		  "processes did not stop in order: their last markers may be missing" },
 		{ "limited", p->codes->limited, "maximum size was reached: what the program did after that is missing",
 		  "" },

@@ -46,7 +46,7 @@ struct object {
 	uint32_t epoch;		 /* in this one of objects, */
 	struct eager eager;	 /* in this step, */
 	struct awaiter awaiter;	 /* and so did what awaits it, */
-	struct held held;	 /* with these loops open, */
+	struct held_loops held;	 /* with these loops open, */
 	struct nested *spans;	 /* and in these spans (nested.h) */
 };
 

@@ -10,20 +10,19 @@ static uint64_t ranked(enum rank rank, uint64_t ns, struct off off)
 	return rank == RANK_TIME ? ns : rank == RANK_CPU ? ns - off.ns : off.waiting_ns;
 }
 
+uint64_t profile_ranked(const struct function *fn, enum rank rank)
+{
+	if (rank == RANK_WAITS)
+		return fn->waits ? waits_ns(fn->waits) : 0;
+	return rank == RANK_GIL ? fn->gil_held_ns : ranked(rank, fn->self_ns, fn->self_off);
+}
+
 static int by_self_time(const void *left, const void *right, void *rank)
 {
 	const struct code *a = *(struct code *const *)left, *b = *(struct code *const *)right;
-	uint64_t x = ranked(*(enum rank *)rank, a->function->self_ns, a->function->self_off);
-	uint64_t y = ranked(*(enum rank *)rank, b->function->self_ns, b->function->self_off);
+	uint64_t x = profile_ranked(a->function, *(enum rank *)rank),
+		 y = profile_ranked(b->function, *(enum rank *)rank);
 
-	if (*(enum rank *)rank == RANK_WAITS) {
-		x = a->function->waits ? waits_ns(a->function->waits) : 0;
-		y = b->function->waits ? waits_ns(b->function->waits) : 0;
-	}
-	if (*(enum rank *)rank == RANK_GIL) {
-		x = a->function->gil_held_ns;
-		y = b->function->gil_held_ns;
-	}
 	return x == y ? code_order(a, b) : x < y ? 1 : -1;
 }
 

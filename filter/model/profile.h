@@ -114,6 +114,9 @@ bool profile_has_waits(const struct profile *p);
  */
 enum rank { RANK_TIME, RANK_CPU, RANK_WAITING, RANK_WAITS, RANK_GIL };
 
+/* A function's, ns. */
+uint64_t profile_ranked(const struct function *fn, enum rank rank);
+
 /* What people are shown first: who uses the CPU, if that is known, or else the time. */
 enum rank profile_rank(const struct profile *p);
 

@@ -137,6 +137,14 @@ struct task_mark {
 struct sink_ops {
 	/* Every sample, before the analysis acts on it. */
 	int (*sample)(struct sink *s, const struct sample *sample);
+	/*
+	 * After a sample: the time before which the thread's next events need no sample, if they only change the stack
+	 * (thread_quick.h); 0: the next one does. NULL: each needs one. With it the sink is told of them by `passed`.
+	 */
+	uint64_t (*quiet_until)(struct sink *s, int32_t pid, int32_t tid);
+	/* Since the thread's last sample there were so many such events, the latest at ns: before its next one, and at
+	 * its end. */
+	int (*passed)(struct sink *s, int32_t pid, int32_t tid, uint64_t events, uint64_t ns);
 	int (*enter)(struct sink *s, const struct activation *a);
 	int (*leave)(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 		     uint64_t end_cycles);
@@ -165,8 +173,8 @@ struct sink_ops {
 
 /* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
-	struct sink *sample, *enter, *leave, *resume, *iterate, *off, *exception, *label, *span, *task, *gap, *segment,
-		*second;
+	struct sink *sample, *passed, *enter, *leave, *resume, *iterate, *off, *exception, *label, *span, *task, *gap,
+		*segment, *second;
 };
 
 struct sink {

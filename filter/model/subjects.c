@@ -766,6 +766,16 @@ static void end_step(struct thread *t, const struct stack *st, const struct fram
 	t->doing.step = f->outer_step;
 }
 
+/* Is trio itself made of it? Few code objects are asked often, so the answer stays with them. */
+static bool is_trios(struct code *code)
+{
+	enum { NO = 1, YES };
+
+	if (!code->trio)
+		code->trio = strstr(code->file, "/trio/_core/") ? YES : NO;
+	return code->trio == YES;
+}
+
 /* In which coroutine a task is suspended: the first of those that yield together, without what trio is made of. */
 static void note_yield(struct doing *d, const struct frame *f, enum leave_how how, const struct codes *codes)
 {
@@ -773,7 +783,7 @@ static void note_yield(struct doing *d, const struct frame *f, enum leave_how ho
 
 	if (how != LEAVE_YIELD || !code->coroutine)
 		return;
-	if (!d->yielded && strstr(code->file, "/trio/_core/"))
+	if (!d->yielded && is_trios(code))
 		return;
 	if (!d->yielded)
 		d->yielded = d->yielded_by = code;

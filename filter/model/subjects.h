@@ -5,13 +5,13 @@
  */
 #pragma once
 
+#include "objects.h"
 #include "requests.h"
 #include "sample.h"
 #include "stack.h"
 #include "steps.h"
 
 struct job;
-struct object;
 struct profile;
 struct subscribers;
 struct thread;
@@ -83,11 +83,36 @@ int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t 
 /* Is an activation on the stack the step of a task or job? */
 bool subject_of_stack(const struct stack *st);
 
+/* May the object be a task's own coroutine? Not once that was asked, and denied. */
+static inline bool subject_may_be_tasks(const struct object *o)
+{
+	return o->task || (o->address && !o->asked);
+}
+
+/* What subject_begins() has to do with an object. */
+static inline bool subject_has_object(const struct doing *d, const struct object *o, const struct code *code)
+{
+	return subject_may_be_tasks(o) || d->hidden || d->unnamed || (code->coroutine && d->named != d->step);
+}
+
 /*
- * Is the object, or the job, to be called, as a function of this code begins? The test of nearly all that have nothing
- * to do with it.
+ * Is subject_begins() to be called as a function of this code begins, of the object, or of none? The test of nearly all
+ * that have nothing to do with it.
  */
 static inline bool subject_is_concerned(const struct doing *d, const struct object *o, const struct code *code)
 {
-	return o || (d->unnamed && !code->c && (!code->rank || code->rank > d->handed_rank));
+	return o ? subject_has_object(d, o, code)
+		 : d->unnamed && !code->c && (!code->rank || code->rank > d->handed_rank);
+}
+
+/* Likewise subject_ends(): of the object that is the innermost activation's. */
+static inline bool subject_is_ending(const struct frame *f, const struct object *o)
+{
+	return f->step || subject_may_be_tasks(o);
+}
+
+/* As it yields. Where subject_ends() is not called, no step began it: o->eager is zeroed. */
+static inline bool subject_is_yielding(const struct doing *d, const struct frame *f, const struct object *o)
+{
+	return subject_is_ending(f, o) || d->hidden || d->yielded || o->code->coroutine;
 }

@@ -26,6 +26,7 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 		*last = NULL; \
 	} while (0)
 	LINK(sample);
+	LINK(passed);
 	LINK(enter);
 	LINK(leave);
 	LINK(resume);
@@ -40,4 +41,16 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(second);
 #undef LINK
 	return a;
+}
+
+uint64_t subscribers_quiet_until(const struct subscribers *to, int32_t pid, int32_t tid)
+{
+	uint64_t until = UINT64_MAX;
+
+	for (struct sink *k = to->first.sample; k && until; k = k->after.sample) {
+		uint64_t ns = k->ops->quiet_until ? k->ops->quiet_until(k, pid, tid) : 0;
+
+		until = ns < until ? ns : until;
+	}
+	return until;
 }

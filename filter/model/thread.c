@@ -90,7 +90,7 @@ static int pop(struct thread *t, struct stack *st, const struct sample *s, const
 	return err ? err : thread_leave(t, st, s->time, s->cycles, hows[s->op], to);
 }
 
-static int back_edge(struct stack *st, const struct sample *s, const struct subscribers *to)
+int thread_back_edge(struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	struct trip trip;
 	int err = loop_back_edge(st, s, &trip);
@@ -116,7 +116,7 @@ static __attribute__((noinline)) int arrive(struct frame *f, struct stack *st, c
 	jump.op = OP_JUMP;
 	jump.offset = f->jumping->offset;
 	jump.target = s->offset;
-	return back_edge(st, &jump, to);
+	return thread_back_edge(st, &jump, to);
 }
 
 /* INSTRUCTIONs up to the first RESUME come before the PY_START of their activation: they are in no frame yet. */
@@ -185,7 +185,7 @@ static int keep(struct thread *t, struct stack *st, const struct sample *s, cons
 	if (err || s->op != OP_JUMP || s->target > s->offset)
 		return err;
 	stack_top(st)->jumping = NULL;
-	return back_edge(st, s, to);
+	return thread_back_edge(st, s, to);
 }
 
 /* What awaited the innermost goes on when that has ended: it is on the stack. */
@@ -261,6 +261,25 @@ static COLD int feed_other(struct thread *t, const struct sample *s, const struc
 	return err;
 }
 
+int thread_tell_passed(struct thread *t, const struct subscribers *to)
+{
+	uint64_t events = t->passed;
+
+	t->passed = 0;
+	return events ? SUBSCRIBERS_CALL(to, passed, t->pid, t->tid, events, t->last_ns) : 0;
+}
+
+int thread_tell(struct thread *t, const struct sample *s, const struct subscribers *to)
+{
+	int err = thread_tell_passed(t, to);
+
+	if (err || !to->first.sample)
+		return err;
+	err = SUBSCRIBERS_CALL(to, sample, s);
+	t->quiet_ns = subscribers_quiet_until(to, t->pid, t->tid);
+	return err;
+}
+
 int thread_feed(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	struct sample copy, identified;
@@ -271,7 +290,7 @@ int thread_feed(struct thread *t, const struct sample *s, const struct subscribe
 		thread_identify(t, &identified, to->profile);
 		s = &identified;
 	}
-	err = SUBSCRIBERS_CALL(to, sample, s);
+	err = thread_tell(t, s, to);
 	if (err)
 		return err;
 	if (s->time < t->last_ns || s->cycles < t->last_cycles)

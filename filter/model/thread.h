@@ -20,6 +20,8 @@ struct thread {
 	int32_t pid, tid;
 	bool early; /* there were only extensions, which are no events: its time has not begun */
 	uint64_t first_ns, last_ns;
+	uint64_t passed;   /* events since its last sample, of which none was made, */
+	uint64_t quiet_ns; /* because sinks did without until then (sink.h) */
 	uint64_t first_cycles, last_cycles;
 	struct stack *stacks;		 /* one for each interpreter, in order of appearance */
 	struct stack *stack;		 /* the one with the last event */

@@ -55,6 +55,15 @@ void thread_free_stacks(struct thread *t);
 
 /* --- thread.c */
 
+/* Sinks hear of a sample, and of the events before it that had none. */
+int thread_tell(struct thread *t, const struct sample *s, const struct subscribers *to);
+
+/* The same of those at the thread's end. */
+int thread_tell_passed(struct thread *t, const struct subscribers *to);
+
+/* A back-edge in the innermost activation, whose code is the sample's. */
+int thread_back_edge(struct stack *st, const struct sample *s, const struct subscribers *to);
+
 /* What an event of code, which is counted, does to the stack of its interpreter, the thread's last one. */
 int thread_act(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to);
 
@@ -94,6 +103,22 @@ int thread_close_all(struct thread *t, enum leave_how how, const struct subscrib
 COLD int thread_close_above(struct thread *t, struct stack *st, const struct frame *keep, const struct sample *s,
 			    const struct subscribers *to);
 
+/* --- thread_objects.c */
+
+/*
+ * PY_START, PY_RESUME, PY_YIELD and PY_RETURN of a generator's or coroutine's code, which has run before; address: its
+ * object's, 0: not told. Or THREAD_SLOW: what it is may have to be found out, or more than stack and totals changes;
+ * nothing is done.
+ */
+int thread_start_object(struct thread *t, struct code *code, uint64_t ns, uint64_t cycles,
+			const struct subscribers *to);
+int thread_resume_object(struct thread *t, struct code *code, uint64_t address, uint64_t ns, uint64_t cycles,
+			 const struct subscribers *to);
+int thread_yield_object(struct thread *t, struct code *code, uint64_t address, uint64_t ns, uint64_t cycles,
+			const struct subscribers *to);
+int thread_return_object(struct thread *t, struct code *code, uint64_t ns, uint64_t cycles,
+			 const struct subscribers *to);
+
 /* --- thread_identity.c */
 
 /*
@@ -110,6 +135,9 @@ int thread_thrown(struct thread *t, struct stack *st, const struct sample *s, co
 /* What is at that address has yielded; so has what was put on the stack for it, and has not gone on. */
 int thread_yielded(struct thread *t, struct stack *st, uint64_t address, const struct sample *s,
 		   const struct subscribers *to);
+
+/* The object has yielded, and is suspended. */
+void thread_link_yields(struct thread *t, struct object *by);
 
 /* --- thread_exceptions.c */
 

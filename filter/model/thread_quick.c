@@ -8,7 +8,8 @@
 
 bool thread_is_quick(const struct thread *t, uint32_t interpreter, const struct subscribers *to)
 {
-	return !to->first.sample && !t->early && t->holds_gil && t->stack && t->stack->interpreter == interpreter;
+	return (!to->first.sample || t->quiet_ns) && !t->early && t->holds_gil && t->stack &&
+	       t->stack->interpreter == interpreter;
 }
 
 static inline bool is_innermost(const struct stack *st, const struct code *code)
@@ -16,11 +17,16 @@ static inline bool is_innermost(const struct stack *st, const struct code *code)
 	return stack_top(st) && stack_top(st)->a.code == code;
 }
 
+static inline uint64_t object_told(const struct code_event *e)
+{
+	return e->op == OP_PY_RESUME || e->op == OP_PY_YIELD ? *e->object : 0;
+}
+
 /*
- * Of a generator or coroutine. Only that such events do not end a run is quick. By value: the caller's event need not
- * lie in memory for it.
+ * Of a generator or coroutine, but not as in thread_objects.c. Only that such events do not end a run is quick: sinks
+ * that hear of samples hear of this one. By value: the caller's event need not lie in memory for it.
  */
-static __attribute__((noinline)) int act_on_object(struct thread *t, struct code_event e, const struct subscribers *to)
+static COLD int act_on_object(struct thread *t, struct code_event e, const struct subscribers *to)
 {
 	struct sample s = {
 		.op = e.op,
@@ -32,25 +38,56 @@ static __attribute__((noinline)) int act_on_object(struct thread *t, struct code
 		.code = e.code,
 		.offset = word_offset(&e),
 		.target = SAMPLE_NOWHERE,
-		.whose = e.op == OP_PY_RESUME || e.op == OP_PY_YIELD ? *e.object : 0,
+		.whose = object_told(&e),
 	};
+	int err;
 
-	if (!e.code->generator || !e.code->function)
+	if (!e.code->generator)
 		return THREAD_SLOW;
 	thread_identify(t, &s, to->profile);
-	return thread_act(t, t->stack, &s, to);
+	err = thread_tell(t, &s, to);
+	t->passed--; /* it had a sample: take() counts it */
+	return err ?: thread_act(t, t->stack, &s, to);
+}
+
+/* Sinks that hear of samples want each of these. */
+static inline bool is_told(const struct subscribers *to)
+{
+	return to->first.sample;
 }
 
 static inline int begin(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
-	return e->code->generator ? act_on_object(t, *e, to)
-				  : thread_enter_plain(t, t->stack, e->code, e->time, e->cycles, to);
+	int err;
+
+	if (!e->code->generator)
+		return thread_enter_plain(t, t->stack, e->code, e->time, e->cycles, to);
+	err = is_told(to) ? THREAD_SLOW : thread_start_object(t, e->code, e->time, e->cycles, to);
+	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
+}
+
+static inline int go_on(struct thread *t, const struct code_event *e, const struct subscribers *to)
+{
+	int err = is_told(to) ? THREAD_SLOW : thread_resume_object(t, e->code, *e->object, e->time, e->cycles, to);
+
+	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
+}
+
+static inline int yield(struct thread *t, const struct code_event *e, const struct subscribers *to)
+{
+	int err = is_told(to) ? THREAD_SLOW : thread_yield_object(t, e->code, *e->object, e->time, e->cycles, to);
+
+	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
 
 static inline int end(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
+	int err = THREAD_SLOW;
+
+	if (e->code->generator && !is_told(to))
+		err = thread_return_object(t, e->code, e->time, e->cycles, to);
 	if (e->code->generator)
-		return act_on_object(t, *e, to);
+		return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 	if (!is_innermost(t->stack, e->code))
 		return THREAD_SLOW;
 	t->doing.last.address = 0;
@@ -81,6 +118,21 @@ static inline int end_c(struct thread *t, const struct code_event *e, const stru
 	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
 }
 
+/* Somebody wants each trip. */
+static __attribute__((noinline)) int end_trip(struct stack *st, struct code_event e, const struct subscribers *to)
+{
+	const struct sample s = {
+		.op = OP_JUMP,
+		.time = e.time,
+		.cycles = e.cycles,
+		.code = e.code,
+		.offset = word_offset(&e),
+		.target = word_target(&e),
+	};
+
+	return thread_back_edge(st, &s, to);
+}
+
 static inline int jump(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
 	struct stack *st = t->stack;
@@ -91,10 +143,12 @@ static inline int jump(struct thread *t, const struct code_event *e, const struc
 		return THREAD_SLOW;
 	if (target > offset)
 		return 0;
-	if (to->first.iterate || stack_top(st)->jumping)
+	if (stack_top(st)->jumping)
 		return THREAD_SLOW;
-	err = loop_repeat(st, offset, target, e->time, e->cycles);
-	return err == LOOP_NONE ? THREAD_SLOW : err;
+	if (to->first.iterate)
+		return end_trip(st, *e, to);
+	err = loop_jump(st, e->code, offset, target, e->time, e->cycles);
+	return err == LOOP_NONE ? 0 : err;
 }
 
 /* The three that come most often are tested for before all others. */
@@ -108,8 +162,9 @@ static inline int act(struct thread *t, const struct code_event *e, const struct
 		return end(t, e, to);
 	switch (e->op) {
 	case OP_PY_RESUME:
+		return go_on(t, e, to);
 	case OP_PY_YIELD:
-		return act_on_object(t, *e, to);
+		return yield(t, e, to);
 	case OP_C_RETURN:
 		return end_c(t, e, to);
 	case OP_CALL:
@@ -148,13 +203,15 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 	q->to->profile->events[e->op]++;
 	t->last_ns = e->time;
 	t->last_cycles = e->cycles;
+	t->passed++;
 	return 0;
 }
 
 int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
 		 const struct subscribers *to)
 {
-	struct quick q = { t, until_ns, to };
+	uint64_t quiet_ns = to->first.sample ? t->quiet_ns : UINT64_MAX;
+	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, to };
 
 	return word_stream_events(l, p, &q, take);
 }

@@ -12,7 +12,7 @@
 #include "thread.h"
 #include "word_stream.h"
 
-/* Can events of the interpreter on this thread be so, until its next sample? Nobody may listen to samples. */
+/* Can events of the interpreter on this thread be so, until its next sample? No sink may need samples of them. */
 bool thread_is_quick(const struct thread *t, uint32_t interpreter, const struct subscribers *to);
 
 /* What is done with an event that needs a sample: nothing. */

@@ -28,10 +28,11 @@ static struct object *awaiter_of(const struct objects *all, const struct object 
 }
 
 /* The one that has yielded last, with nothing else since: what yields now awaits it. */
-static void link_to(struct thread *t, const struct object *by)
+void thread_link_yields(struct thread *t, struct object *by)
 {
 	struct object *o = t->doing.last.address ? objects_find(t->objects, t->doing.last.address) : NULL;
 
+	by->awaiter.address = 0;
 	if (is_suspended(t->objects, o) && o->serial == t->doing.last.serial && o != by)
 		o->awaiter = (struct awaiter){ by->address, by->serial, by->since_ns };
 	t->doing.last.address = by->address;
@@ -46,8 +47,7 @@ static void note_yield(struct thread *t, uint64_t address)
 		t->doing.last.address = 0;
 		return;
 	}
-	o->awaiter.address = 0;
-	link_to(t, o);
+	thread_link_yields(t, o);
 }
 
 int thread_yielded(struct thread *t, struct stack *st, uint64_t address, const struct sample *s,

@@ -158,13 +158,13 @@ static void end_flights_of(const struct stack *stacks)
 
 int thread_finish(struct thread *t, const struct subscribers *to)
 {
-	int err;
+	int err = thread_tell_passed(t, to);
 
 	end_time(t, to->profile);
 	off_add(&to->profile->traced_off, t->off);
 	thread_end_outside(t, t->last_ns, t->last_cycles, to->profile);
 	charge_last(&t->charged, t->last_ns, t->last_cycles, to->profile);
-	err = thread_close_all(t, LEAVE_END, to);
+	err = err ?: thread_close_all(t, LEAVE_END, to);
 	thread_lose_greenlets(t);
 	err = err ?: greenlets_finish(&t->greenlets, &to->profile->greenlets);
 	end_flights_of(t->stacks);

@@ -22,9 +22,23 @@ void wait_total_add(struct wait_total *t, uint64_t ns)
 		t->longest_ns = ns;
 }
 
+void wait_total_join(struct wait_total *t, const struct wait_total *more)
+{
+	t->n += more->n;
+	t->ns += more->ns;
+	if (more->longest_ns > t->longest_ns)
+		t->longest_ns = more->longest_ns;
+}
+
 void waits_add(struct waits *w, enum wait_kind kind, uint64_t ns)
 {
 	wait_total_add(&w->of[kind], ns);
+}
+
+void waits_join(struct waits *w, const struct waits *more)
+{
+	for (int kind = 0; kind < WAIT_KINDS; kind++)
+		wait_total_join(&w->of[kind], &more->of[kind]);
 }
 
 struct waits waits_minus(const struct waits *from, const struct waits *less)

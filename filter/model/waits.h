@@ -26,7 +26,9 @@ struct waits {
 const char *wait_name(enum wait_kind kind);
 
 void wait_total_add(struct wait_total *t, uint64_t ns);
+void wait_total_join(struct wait_total *t, const struct wait_total *more);
 void waits_add(struct waits *w, enum wait_kind kind, uint64_t ns);
+void waits_join(struct waits *w, const struct waits *more);
 
 /* What is left of each kind without those; the longest may be one of those. */
 struct waits waits_minus(const struct waits *from, const struct waits *less);

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: MIT
-/* Most events are in the column of the one before, and in one of a few nodes: those are added in the row first. */
+/* Most events are in the column of the one before, and in one of a few nodes: those are added up in the row first. */
 #include "columns.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-static int add(struct map *cells, uint64_t key, uint64_t ns)
+/* What is in a place of `recent`: it is free then. */
+static int add_place(struct columns *c, const struct columns_row *row, struct columns_recent *r)
 {
-	uint64_t before = (uintptr_t)map_get(cells, key);
+	uint64_t key = columns_key(row->number, row->column, r->node);
+	int err = r->ns ? map_count(&c->cells, key, r->ns) : 0;
 
-	return map_put(cells, key, (void *)(uintptr_t)(before + ns));
+	if (r->calls && !err)
+		err = map_count(&c->more[COLUMNS_CALLS], key, r->calls);
+	*r = (struct columns_recent){ 0 };
+	return err;
 }
 
 static int add_recent(struct columns *c, struct columns_row *row)
 {
 	int err = 0;
 
-	for (int i = 0; i < COLUMNS_RECENT && !err; i++) {
-		uint64_t key = columns_key(row->number, row->column, row->recent[i].node);
-
-		if (row->recent[i].ns)
-			err = add(&c->cells, key, row->recent[i].ns);
-		if (row->recent[i].calls && !err)
-			err = add(&c->more[COLUMNS_CALLS], key, row->recent[i].calls);
-		row->recent[i].ns = row->recent[i].calls = 0;
-	}
+	for (int i = 0; i < COLUMNS_RECENT && !err; i++)
+		if (row->recent[i].node)
+			err = add_place(c, row, &row->recent[i]);
 	return err;
 }
 
@@ -43,9 +42,9 @@ static int merge(struct map *cells)
 	int err = 0;
 
 	for (struct map_slot *s = NULL; !err && (s = map_next(cells, s));)
-		err = add(&merged,
-			  columns_key(columns_number(s->key), columns_column(s->key) / 2, columns_node(s->key)),
-			  (uintptr_t)s->value);
+		err = map_count(&merged,
+				columns_key(columns_number(s->key), columns_column(s->key) / 2, columns_node(s->key)),
+				(uintptr_t)s->value);
 	if (err) {
 		map_free(&merged);
 		return err;
@@ -65,6 +64,7 @@ static int widen(struct columns *c)
 	if (err)
 		return err;
 	c->width_ns *= 2;
+	c->shift++;
 	for (struct tstate *s = c->rows.all; s; s = s->next) {
 		((struct columns_row *)s)->column /= 2;
 		((struct columns_row *)s)->column_end_ns = 0;
@@ -86,33 +86,47 @@ static int reach(struct columns *c, uint64_t ns)
 {
 	int err = 0;
 
-	while (!err && ((ns - c->origin_ns) / c->width_ns >= COLUMNS_MOST || is_full(c)))
+	while (!err && ((ns - c->origin_ns) >> c->shift >= COLUMNS_MOST || is_full(c)))
 		err = widen(c);
 	return err;
+}
+
+/* There is room for it. */
+static uint32_t column_at(const struct columns *c, uint64_t ns)
+{
+	return (ns - c->origin_ns) >> c->shift;
 }
 
 /* Where the column ends, or what comes first. */
 static uint64_t column_end(const struct columns *c, uint32_t column, uint64_t until)
 {
-	uint64_t begin_ns = c->origin_ns + column * c->width_ns;
+	uint64_t begin_ns = c->origin_ns + ((uint64_t)column << c->shift);
 
 	return until - begin_ns > c->width_ns ? begin_ns + c->width_ns : until;
+}
+
+/* A place of `recent` becomes this node's; what was in it, and all of another column, is added. */
+static int take_place(struct columns *c, struct columns_row *row, uint32_t column, uint32_t node)
+{
+	struct columns_recent *r = &row->recent[node % COLUMNS_RECENT];
+	int err = row->column != column ? add_recent(c, row) : r->node ? add_place(c, row, r) : 0;
+
+	row->column = column;
+	row->column_end_ns = column_end(c, column, UINT64_MAX);
+	r->node = node;
+	return err;
 }
 
 /* What is of one column. */
 static int add_to_column(struct columns *c, struct columns_row *row, uint32_t column, uint32_t node, uint64_t ns,
 			 uint32_t calls)
 {
-	unsigned at = node % COLUMNS_RECENT;
-	int err = 0;
+	struct columns_recent *r = &row->recent[node % COLUMNS_RECENT];
+	bool is_there = r->node == node && row->column == column;
+	int err = is_there ? 0 : take_place(c, row, column, node);
 
-	if (row->column != column || ((row->recent[at].ns || row->recent[at].calls) && row->recent[at].node != node))
-		err = add_recent(c, row);
-	row->column = column;
-	row->column_end_ns = column_end(c, column, UINT64_MAX);
-	row->recent[at].node = node;
-	row->recent[at].ns += ns;
-	row->recent[at].calls += calls;
+	r->ns += ns;
+	r->calls += calls;
 	row->ns += ns;
 	return err;
 }
@@ -122,7 +136,7 @@ static int add_span(struct columns *c, struct columns_row *row, uint64_t from, u
 	int err = reach(c, until);
 
 	while (from < until && !err) {
-		uint32_t column = (from - c->origin_ns) / c->width_ns;
+		uint32_t column = column_at(c, from);
 		uint64_t end = column_end(c, column, until);
 
 		err = add_to_column(c, row, column, row->node, end - from, 0);
@@ -168,6 +182,7 @@ static void begin(struct columns *c, uint64_t ns)
 		return;
 	c->begun = true;
 	c->origin_ns = ns;
+	c->shift = COLUMNS_SHIFT;
 	c->width_ns = COLUMNS_WIDTH;
 }
 
@@ -180,10 +195,10 @@ static int add_each(struct columns *c, struct map *cells, const struct columns_r
 	from = from < c->origin_ns ? c->origin_ns : from;
 	err = from < until ? reach(c, until) : 0;
 	while (from < until && !err) {
-		uint32_t column = (from - c->origin_ns) / c->width_ns;
+		uint32_t column = column_at(c, from);
 		uint64_t end = column_end(c, column, until);
 
-		err = add(cells, columns_key(row->number, column, node), end - from);
+		err = map_count(cells, columns_key(row->number, column, node), end - from);
 		from = end;
 	}
 	return err;
@@ -202,7 +217,7 @@ int columns_call(struct columns *c, struct columns_row *row, uint64_t ns, uint32
 	uint64_t at = ns < c->origin_ns ? 0 : ns - c->origin_ns;
 	int err = reach(c, c->origin_ns + at);
 
-	return err ? err : add_to_column(c, row, at / c->width_ns, node, 0, 1);
+	return err ? err : add_to_column(c, row, at >> c->shift, node, 0, 1);
 }
 
 /* There was an event after them. */

@@ -17,7 +17,8 @@
 
 #define COLUMNS_MOST   2048
 #define COLUMNS_CELLS  (1u << 19)
-#define COLUMNS_WIDTH  1024 /* ns: of the first ones */
+#define COLUMNS_SHIFT  10
+#define COLUMNS_WIDTH  (1u << COLUMNS_SHIFT) /* ns: of the first ones */
 #define COLUMNS_RECENT 32
 #define COLUMNS_AWAY   8
 
@@ -34,7 +35,10 @@ struct columns_row {
 	uint64_t ns;			 /* in functions, in all */
 	bool group;			 /* no thread: what was added by columns_add() */
 	const struct columns_row *waits; /* a group: when it waited; NULL: it never did, or that is not known */
-	/* What has not been added yet, all of one column, which ends then; 0: that is not known. */
+	/*
+	 * What has not been added yet, all of one column, which ends then; 0: that is not known. A node has one place
+	 * where it can be; node 0: it is free.
+	 */
 	uint32_t column;
 	uint64_t column_end_ns;
 	struct columns_recent {
@@ -57,7 +61,8 @@ struct columns {
 	uint32_t nrows;
 	bool begun;
 	uint64_t origin_ns; /* of column 0 */
-	uint64_t width_ns;
+	uint64_t width_ns;  /* 1 << shift */
+	unsigned shift;
 	struct map cells;	       /* columns_key() -> ns */
 	struct map more[COLUMNS_MORE]; /* the same -> ns, ns, and how often */
 };

@@ -76,37 +76,34 @@ static size_t write_special(FILE *f, const char *s)
 	return 0;
 }
 
+/* How many characters are as they are, at least: most texts are of nothing else. */
+static size_t plain_length(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= ' ' && s[n] < 0x7f && !strchr("&<>\"'", s[n]))
+		n++;
+	return n;
+}
+
 void html_text(FILE *f, const char *s)
 {
 	char *valid = text_utf8(s);
 
 	for (const char *at = valid; at && *at;) {
-		size_t special = write_special(f, at);
+		size_t plain = plain_length(at), special = plain ? 0 : write_special(f, at);
 
 		if (!special)
-			fputc(*at++, f);
-		at += special;
+			plain += !plain;
+		fwrite(at, 1, plain, f);
+		at += plain + special;
 	}
 	free(valid);
 }
 
-static char *elided(const char *s, size_t most)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-
-	if (f)
-		text_elided(f, s, most);
-	if (f && !fclose(f))
-		return text;
-	free(text);
-	return NULL;
-}
-
 void html_elided(FILE *f, const char *s, size_t most)
 {
-	char *brief = elided(s, most), *full = elided(s, TOOLTIP_MOST);
+	char *brief = text_elide(s, most), *full = text_elide(s, TOOLTIP_MOST);
 
 	if (brief && full && strcmp(brief, full)) {
 		fputs("<span title=\"", f);
@@ -123,7 +120,7 @@ void html_elided(FILE *f, const char *s, size_t most)
 
 void html_text_most(FILE *f, const char *s)
 {
-	char *text = elided(s, TOOLTIP_MOST);
+	char *text = text_elide(s, TOOLTIP_MOST);
 
 	if (text)
 		html_text(f, text);
@@ -133,7 +130,7 @@ void html_text_most(FILE *f, const char *s)
 /* A "<" could begin the end of the element, or a comment. */
 void html_json(FILE *f, const char *s, size_t most)
 {
-	char *brief = elided(s, most), *quoted = NULL;
+	char *brief = text_elide(s, most), *quoted = NULL;
 	size_t size;
 	FILE *m = open_memstream(&quoted, &size);
 

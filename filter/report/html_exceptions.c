@@ -5,6 +5,7 @@
 
 #include "html.h"
 #include "html_page.h"
+#include "summed_rows.h"
 
 static void write_handler(struct page *page, const struct handler *h)
 {
@@ -18,7 +19,7 @@ static void write_handler(struct page *page, const struct handler *h)
 
 static void write_row(struct page *page, const void *of, size_t n)
 {
-	const struct raised *r = ((const struct exceptions *)of)->in_order[n];
+	const struct raised *r = &((const struct raised_row *)of)[n].of;
 
 	fputs("<tr>", page->f);
 	html_number(page->f, r->n);
@@ -34,25 +35,35 @@ static void write_row(struct page *page, const void *of, size_t n)
 	fputs("</tr>\n", page->f);
 }
 
-int page_exceptions(struct page *page)
+static void write_section(struct page *page, const struct raised_row *rows, size_t n)
 {
 	const struct page_table t = {
 		.head = "<th>raised</th><th>handled</th><th>dropped in C</th><th>by nobody</th><th>frames, at most</th>"
 			"<th class=t>exception</th><th class=t>raised in</th><th class=t>most handled in</th>",
 		.what = "places",
-		.n = page->p->exceptions.n,
+		.n = n,
 		.most = PAGE_FUNCTIONS,
 		.row = write_row,
-		.of = &page->p->exceptions,
+		.of = rows,
 	};
 
-	if (!t.n)
-		return 0;
 	fputs("<section id=exceptions>\n<h2>Exceptions</h2>\n"
 	      "<p class=note>Each once, where it was first raised, however often it was raised again; frames are "
 	      "activations that it ended.</p>\n",
 	      page->f);
 	page_table(page, &t);
 	fputs("</section>\n", page->f);
+}
+
+int page_exceptions(struct page *page)
+{
+	size_t n;
+	struct raised_row *rows = summed_raised(page->p, &n);
+
+	if (!rows)
+		return -ENOMEM;
+	if (n)
+		write_section(page, rows, n);
+	summed_raised_free(rows, n);
 	return 0;
 }

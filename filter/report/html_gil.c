@@ -5,23 +5,24 @@
 
 #include "html.h"
 #include "html_page.h"
+#include "summed_rows.h"
 
 struct holders {
-	struct code **all; /* longest first */
+	struct holder *all;
 	uint64_t waited_ns;
 };
 
 static void write_row(struct page *page, const void *of, size_t i)
 {
 	const struct holders *h = of;
-	const struct code *code = h->all[i];
+	const struct holder *row = &h->all[i];
 
 	fputs("<tr>", page->f);
-	html_share(page->f, h->waited_ns ? (double)code->function->gil_held_ns / h->waited_ns : 0);
-	html_duration(page->f, code->function->gil_held_ns);
-	html_number(page->f, code->function->calls);
+	html_share(page->f, h->waited_ns ? (double)row->at.most / h->waited_ns : 0);
+	html_duration(page->f, row->at.most);
+	html_number(page->f, row->calls);
 	fputs("<td>", page->f);
-	page_place(page, code, code->firstlineno);
+	page_place(page, row->at.code, row->at.code->firstlineno);
 	fputs("</td></tr>\n", page->f);
 }
 
@@ -46,18 +47,13 @@ static void write_section(struct page *page, const struct holders *h, size_t n)
 
 int page_gil(struct page *page)
 {
-	struct holders h = { 0 };
-	size_t n = 0, held = 0;
+	size_t n;
+	struct holders h = { summed_holders(page->p, &n), summed_gil_ns(page->p) };
 
-	h.all = profile_functions(page->p, &n, RANK_GIL);
 	if (!h.all)
 		return -ENOMEM;
-	for (uint64_t i = 0; i < page->p->threads; i++)
-		h.waited_ns += page->p->thread_totals[i].gil_ns;
-	while (held < n && h.all[held]->function->gil_held_ns)
-		held++;
-	if (held)
-		write_section(page, &h, held);
+	if (n)
+		write_section(page, &h, n);
 	free(h.all);
 	return 0;
 }

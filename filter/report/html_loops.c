@@ -206,7 +206,8 @@ static int write_body(struct page *page, const struct summed *sum, size_t number
 	fprintf(page->f, "<details class=loop id=loop%zu%s>\n<summary><span class=rank>%.1f%%</span> ", number,
 		open ? " open" : "", 100 * share);
 	page_place(page, loop->code, loop->line);
-	fprintf(page->f, "</summary>\n");
+	fputs("</summary>\n", page->f);
+	page_details(page, sum);
 	write_distributions(page, loop);
 	err = write_listing(page, loop);
 	fputs("</details>\n", page->f);

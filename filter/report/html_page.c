@@ -43,6 +43,14 @@ void page_place(struct page *page, const struct code *code, int64_t line)
 	page_file(page, code, line);
 }
 
+void page_details(struct page *page, const struct summed *s)
+{
+	char text[SUMMED_DETAILS];
+
+	if (*summed_details(s, text))
+		fprintf(page->f, "<p class=note>%s</p>\n", text);
+}
+
 static void write_rows(struct page *page, const struct page_table *t, size_t from, size_t to)
 {
 	fprintf(page->f, "<div class=scroll>\n<table>\n<thead><tr>%s</tr></thead>\n<tbody>\n", t->head);

@@ -92,6 +92,9 @@ void page_file(struct page *page, const struct code *code, int64_t line);
 /* "QUALNAME file:LINE", without a line of 0 or less. */
 void page_place(struct page *page, const struct code *code, int64_t line);
 
+/* Says whose details follow, if it ran in several processes (summed_details()). */
+void page_details(struct page *page, const struct summed *s);
+
 /* A table: the first rows visible, further ones folded, and how many there are beyond those. */
 struct page_table {
 	const char *head; /* its cells */

@@ -106,6 +106,7 @@ static int write_source(struct page *page, const struct summed *s, size_t number
 		100 * report_share(&r, s));
 	page_place(page, code, code->firstlineno);
 	fputs("</summary>\n", page->f);
+	page_details(page, s);
 	if (source->why)
 		fprintf(page->f, "<p class=note>No source: %s.</p>\n", source->why);
 	else if (h.many)

@@ -5,43 +5,35 @@
 
 #include "html.h"
 #include "html_page.h"
-#include "code/specialization.h"
-
-struct row {
-	const struct code *code;
-	struct specialization s;
-};
+#include "summed_rows.h"
 
 static void write_row(struct page *page, const void *of, size_t i)
 {
-	const struct row *row = (const struct row *)of + i;
-	const uint32_t counts[] = { row->s.able,   row->s.specialized, row->s.base,
-				    row->s.gained, row->s.lost,	       row->s.changed };
+	const struct specialized_row *row = (const struct specialized_row *)of + i;
+	const struct specialization *s = &row->of;
+	const uint32_t counts[] = { s->able, s->specialized, s->base, s->gained, s->lost, s->changed };
 
 	fputs("<tr>", page->f);
-	html_share(page->f, (double)row->s.specialized / row->s.able);
+	html_share(page->f, (double)s->specialized / s->able);
 	for (size_t j = 0; j < sizeof(counts) / sizeof(counts[0]); j++)
 		html_number(page->f, counts[j]);
 	fputs("<td>", page->f);
-	page_place(page, row->code, row->code->firstlineno);
+	page_place(page, row->at.code, row->at.code->firstlineno);
 	fputs("</td></tr>\n", page->f);
 }
 
-/* The functions with most time whose state is known and that have instructions able to specialize. */
-static size_t choose(struct row *rows, struct code *const *all, size_t n)
+/* The functions with instructions able to specialize, in their order. How many. */
+static size_t choose(struct specialized_row *rows, size_t n)
 {
 	size_t used = 0;
 
-	for (size_t i = 0; i < n && used < PAGE_FUNCTIONS; i++) {
-		struct specialization s = specialization_of(all[i]);
-
-		if (s.known && s.able && all[i]->process->ables)
-			rows[used++] = (struct row){ all[i], s };
-	}
+	for (size_t i = 0; i < n && used < PAGE_FUNCTIONS; i++)
+		if (rows[i].of.able)
+			rows[used++] = rows[i];
 	return used;
 }
 
-static void write_section(struct page *page, const struct row *rows, size_t n, bool unspecialized)
+static void write_section(struct page *page, const struct specialized_row *rows, size_t n)
 {
 	const struct page_table t = {
 		.head = "<th>specialized</th><th>able</th><th>specialized</th><th>stayed base</th><th>gained</th>"
@@ -58,7 +50,7 @@ static void write_section(struct page *page, const struct row *rows, size_t n, b
 		fputs("<p class=note>Not shown: base opcodes ran, because INSTRUCTION events prevent "
 		      "specialization.</p>\n",
 		      page->f);
-	} else if (!n && unspecialized) {
+	} else if (!n && !profile_specializes(page->p)) {
 		fputs("<p class=note>None: a free-threaded CPython specializes nothing before 3.14.</p>\n", page->f);
 	} else if (n) {
 		fputs("<p class=note>Instructions that have specialized forms, of the functions with most time: "
@@ -75,14 +67,12 @@ static void write_section(struct page *page, const struct row *rows, size_t n, b
 
 int page_specialization(struct page *page)
 {
-	size_t n = 0;
-	struct code **all = profile_functions(page->p, &n, RANK_TIME);
-	struct row *rows = calloc(PAGE_FUNCTIONS, sizeof(*rows));
-	int err = all && rows ? 0 : -ENOMEM;
+	size_t n;
+	struct specialized_row *rows = summed_specialization(page->p, &n);
 
-	if (!err)
-		write_section(page, rows, choose(rows, all, n), n && all[0]->process->unspecialized);
+	if (!rows)
+		return -ENOMEM;
+	write_section(page, rows, choose(rows, n));
 	free(rows);
-	free(all);
-	return err;
+	return 0;
 }

@@ -6,8 +6,10 @@
 #include "base/figure.h"
 #include "html.h"
 #include "html_page.h"
+#include "joined.h"
 #include "model/waits.h"
 #include "shared/array.h"
+#include "summed_rows.h"
 
 struct row {
 	const struct code *code; /* NULL: outside of all functions */
@@ -60,6 +62,19 @@ static int add_function(struct rows *rows, const struct code *code)
 	return add_rows(rows, code, &told, false) ?: add_rows(rows, code, idle, true);
 }
 
+static int by_kind(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	return (int)a->kind - (int)b->kind ?: a->idle - b->idle;
+}
+
+static int join(void *to, void *more)
+{
+	wait_total_join(&((struct row *)to)->of, &((struct row *)more)->of);
+	return 0;
+}
+
 /* Most time first; what has the same stays in the order of functions. */
 static int by_time(const void *left, const void *right)
 {
@@ -69,7 +84,19 @@ static int by_time(const void *left, const void *right)
 		return a->of.ns < b->of.ns ? 1 : -1;
 	if (!a->code || !b->code)
 		return !!b->code - !!a->code;
-	return code_order(a->code, b->code) ?: (int)a->kind - (int)b->kind ?: a->idle - b->idle;
+	return code_order(a->code, b->code) ?: by_kind(a, b);
+}
+
+/* 0 or a negative errno. */
+static int sum(const struct profile *p, struct rows *rows)
+{
+	ssize_t n = joined_rows(rows->all, rows->n, sizeof(*rows->all), p->codes, by_kind, join);
+
+	if (n < 0)
+		return n;
+	rows->n = n;
+	qsort(rows->all, rows->n, sizeof(*rows->all), by_time);
+	return 0;
 }
 
 static void write_row(struct page *page, const void *of, size_t i)
@@ -107,7 +134,6 @@ static void write_section(struct page *page, struct rows *rows)
 
 	char text[FIGURE];
 
-	qsort(rows->all, rows->n, sizeof(*rows->all), by_time);
 	fputs("<section id=waits>\n<h2>What was waited for</h2>\n"
 	      "<p class=note>As the program tells: waits in extension modules and libraries are missing. Threads wait "
 	      "at the same time, so the times may add up to more than the wall time. Shares are of all that was "
@@ -131,6 +157,7 @@ int page_waits(struct page *page)
 
 	for (size_t i = 0; i < n && all && !err; i++)
 		err = add_function(&rows, all[i]);
+	err = err || !rows.n ? err : sum(page->p, &rows);
 	if (!err && rows.n)
 		write_section(page, &rows);
 	free(rows.all);
@@ -139,14 +166,14 @@ int page_waits(struct page *page)
 }
 
 struct lock_rows {
-	const struct lock **all;
+	struct summed_lock *all;
 	uint64_t ns;
 };
 
 static void write_lock(struct page *page, const void *of, size_t i)
 {
 	const struct lock_rows *rows = of;
-	const struct lock *l = rows->all[i];
+	const struct summed_lock *l = &rows->all[i];
 
 	fputs("<tr>", page->f);
 	html_share(page->f, rows->ns ? (double)l->waited.ns / rows->ns : 0);
@@ -154,7 +181,7 @@ static void write_lock(struct page *page, const void *of, size_t i)
 	html_number(page->f, l->waited.n);
 	html_duration(page->f, l->waited.longest_ns);
 	fputs("<td>", page->f);
-	page_place(page, l->code, l->line);
+	page_place(page, l->at.code, l->line);
 	fputs("</td></tr>\n", page->f);
 }
 
@@ -166,12 +193,12 @@ int page_locks(struct page *page)
 		.most = PAGE_FUNCTIONS,
 		.row = write_lock,
 	};
-	struct lock_rows rows = { .all = locks_ranked(&page->p->locks, &t.n) };
+	struct lock_rows rows = { .all = summed_locks(page->p, &t.n) };
 
 	if (!rows.all)
 		return -ENOMEM;
 	for (size_t i = 0; i < t.n; i++)
-		rows.ns += rows.all[i]->waited.ns;
+		rows.ns += rows.all[i].waited.ns;
 	t.of = &rows;
 	if (t.n) {
 		fputs("<section id=locks>\n<h2>Which locks</h2>\n"

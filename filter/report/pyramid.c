@@ -13,25 +13,35 @@ struct making {
 	struct pyramid *p;
 	struct cells_numbers numbers;
 	uint32_t *row_of;
-	struct cell *cells, *merged; /* by row, column, what they are of */
+	struct cell *cells, *merged, *next; /* by row, column, what they are of */
 	size_t ncells;
-	uint64_t *total;  /* [of the page, paths or functions]: of the block at hand */
-	struct cell *cut; /* the same of what is smaller */
-	bool *seen;	  /* it is in touched */
-	uint32_t *touched;
+	uint32_t *above; /* [of the page, paths or functions]: what it is added up below; of 0: 0 */
+	uint64_t *total; /* the same: of the block at hand */
+	uint32_t *
+		missing; /* how many of those below it have not been added to its total yet; DONE: it has been itself */
+	struct cell *cut;  /* of what is smaller */
+	bool *seen;	   /* it is in touched */
+	uint32_t *touched; /* [ntouched], callers among them: each behind something below it */
 	uint32_t ntouched;
+	uint64_t least; /* of the block: what is kept has so much */
 	size_t entries;
-	unsigned level;	  /* which is being made */
-	uint32_t last;	  /* column */
-	uint32_t columns; /* a power of two of them, so that the widest block is all of the time */
+	unsigned level;	   /* which is being made */
+	uint32_t last;	   /* column */
+	unsigned halvings; /* so often until the widest block is all of the time, and once more */
 };
 
-/* Below what it is added up if it is too small: a path's caller, or the whole. */
-static uint32_t above(const struct making *m, uint32_t of)
+#define DONE UINT32_MAX
+
+/* A path's caller; or the whole. */
+static void find_above(struct making *m)
 {
 	const struct flame *f = m->numbers.f;
+	bool paths = m->numbers.kind == PYRAMID_PATHS;
+	uint32_t n = paths ? f->nshown : f->nshown_places + 1;
 
-	return m->numbers.kind == PYRAMID_PATHS ? f->nodes[f->nodes[f->shown[of]].parent].shown - 1 : 0;
+	m->above[0] = 0;
+	for (uint32_t i = 1; i < n; i++)
+		m->above[i] = paths ? f->nodes[f->nodes[f->shown[i]].parent].shown - 1 : 0;
 }
 
 static int by_time(const void *left, const void *right)
@@ -77,24 +87,40 @@ static int choose_rows(struct pyramid *p, const struct columns *c, uint32_t *row
 	return 0;
 }
 
-static void add_total(struct making *m, int32_t of, uint64_t ns)
+/* Callers of what was seen were, too. */
+static void touch(struct making *m, uint32_t of)
 {
-	for (uint32_t at = of < 0 ? ~of : of;; at = above(m, at)) {
-		if (!m->seen[at])
-			m->touched[m->ntouched++] = at;
+	for (uint32_t at = of; !m->seen[at]; at = m->above[at]) {
 		m->seen[at] = true;
-		m->total[at] += ns;
-		if (!at)
-			break;
+		m->touched[m->ntouched++] = at;
+		m->missing[m->above[at]] += at != 0;
 	}
 }
 
+/* Totals with all below: once for each of them, however many cells are below it. */
+static void add_up(struct making *m)
+{
+	for (uint32_t i = 0, above; i < m->ntouched; i++)
+		for (uint32_t at = m->touched[i]; at && !m->missing[at]; at = above) {
+			above = m->above[at];
+			m->total[above] += m->total[at];
+			m->missing[above]--;
+			m->missing[at] = DONE;
+		}
+}
+
 /* A function that is kept in each of two columns is kept in the pair of them. */
-static bool is_kept(const struct making *m, uint32_t of)
+static uint64_t least_of(const struct making *m)
 {
 	unsigned finer = m->numbers.kind == PYRAMID_FUNCTIONS && m->p->of_columns ? m->level : 0;
 
-	return !of || m->total[of] >= m->total[0] / ((uint64_t)m->p->parts[m->numbers.kind] << finer);
+	return m->total[0] / ((uint64_t)m->p->parts[m->numbers.kind] << finer);
+}
+
+/* Is it kept, of a total that includes all below it? */
+static bool is_kept(const struct making *m, uint32_t of)
+{
+	return !of || m->total[of] >= m->least;
 }
 
 static int put(struct making *m, struct pyramid_level *l, uint32_t block, int32_t of, const struct cell *cell)
@@ -110,45 +136,70 @@ static int put(struct making *m, struct pyramid_level *l, uint32_t block, int32_
 	return 0;
 }
 
-/* Cells of one block: those that are kept, and the sums of the others. */
-static int put_block(struct making *m, struct pyramid_level *l, const struct cell *cells, size_t n)
+static void total_block(struct making *m, const struct cell *cells, size_t n)
+{
+	m->ntouched = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t at = cell_of(&cells[i]);
+
+		touch(m, at);
+		m->total[at] += cells[i].ns;
+	}
+	add_up(m);
+	m->least = least_of(m);
+}
+
+/* What is smaller; nothing of the block is left. */
+static int put_cut(struct making *m, struct pyramid_level *l, uint32_t block)
 {
 	int err = 0;
 
-	m->ntouched = 0;
-	for (size_t i = 0; i < n; i++)
-		add_total(m, cells[i].of, cells[i].ns);
+	for (uint32_t i = 0; i < m->ntouched; i++) {
+		uint32_t at = m->touched[i];
+
+		if (cell_has_values(&m->cut[at]) && !err)
+			err = put(m, l, block, ~(int32_t)at, &m->cut[at]);
+		m->cut[at] = (struct cell){ 0 };
+		m->total[at] = 0;
+		m->missing[at] = 0;
+		m->seen[at] = false;
+	}
+	return err;
+}
+
+/* Cells of one block: those that are kept, and the sums of the others. */
+static int put_block(struct making *m, struct pyramid_level *l, const struct cell *cells, size_t n)
+{
+	int err = 0, last;
+
+	total_block(m, cells, n);
 	for (size_t i = 0; i < n && !err; i++) {
-		uint32_t at = cells[i].of < 0 ? ~cells[i].of : cells[i].of;
+		uint32_t at = cell_of(&cells[i]);
 
 		if (cells[i].of >= 0 && is_kept(m, at)) {
 			err = put(m, l, cells[i].column, cells[i].of, &cells[i]);
 			continue;
 		}
 		while (!is_kept(m, at))
-			at = above(m, at);
+			at = m->above[at];
 		cell_add(&m->cut[at], &cells[i]);
 	}
-	for (uint32_t i = 0; i < m->ntouched; i++) {
-		uint32_t at = m->touched[i];
-
-		if (cell_has_values(&m->cut[at]) && !err)
-			err = put(m, l, cells->column, ~(int32_t)at, &m->cut[at]);
-		m->cut[at] = (struct cell){ 0 };
-		m->total[at] = 0;
-		m->seen[at] = false;
-	}
-	return err;
+	last = put_cut(m, l, cells->column);
+	return err ?: last;
 }
 
+static bool is_within(const struct making *m)
+{
+	return m->entries <= PYRAMID_ENTRIES;
+}
+
+/* Or the beginning of it: more than that is not needed of a pyramid that is too large. */
 static int put_level(struct making *m, const struct cell *cells, size_t n)
 {
 	int err = 0;
 
-	for (size_t i = 0, next; i < n && !err; i = next) {
-		for (next = i + 1;
-		     next < n && cells[next].row == cells[i].row && cells[next].column == cells[i].column;)
-			next++;
+	for (size_t i = 0, next; i < n && !err && is_within(m); i = next) {
+		next = cells_block(cells, i, n);
 		err = put_block(m, &m->p->rows[cells[i].row].levels[m->numbers.kind][m->level], &cells[i], next - i);
 	}
 	return err;
@@ -163,26 +214,27 @@ static void forget(struct pyramid *p, enum pyramid_of kind)
 		}
 }
 
-/* All levels, from columns that are 1 << narrowest of the cells' wide. */
+/* All levels, from columns that are 1 << narrowest of the cells' wide; unless they have too many entries. */
 static int build(struct making *m, unsigned narrowest)
 {
+	const struct cell *cells = m->cells;
 	size_t n = m->ncells;
 	int err = 0;
 
 	forget(m->p, m->numbers.kind);
 	m->entries = 0;
-	memcpy(m->merged, m->cells, n * sizeof(*m->cells));
 	m->level = 0;
-	for (unsigned halved = 0, columns = m->columns; columns && !err; halved++, columns /= 2) {
+	for (unsigned halved = 0; halved < m->halvings && !err && is_within(m); halved++) {
+		struct cell *to = cells == m->merged ? m->next : m->merged;
+
 		if (halved >= narrowest) {
-			err = put_level(m, m->merged, n);
+			err = put_level(m, cells, n);
 			m->level++;
 		}
-		for (size_t i = 0; i < n; i++)
-			m->merged[i].column /= 2;
-		n = cells_join(m->merged, n);
+		n = cells_halve(to, cells, n);
+		cells = to;
 	}
-	m->p->nlevels = m->level;
+	m->p->nlevels = m->halvings - narrowest;
 	return err;
 }
 
@@ -196,7 +248,7 @@ static int build_within(struct making *m, unsigned narrowest)
 	m->p->of_columns = m->numbers.kind == PYRAMID_FUNCTIONS;
 	for (;;) {
 		err = build(m, narrowest);
-		if (err || m->entries <= PYRAMID_ENTRIES)
+		if (err || is_within(m))
 			return err;
 		if (*parts > PYRAMID_LEAST)
 			*parts /= 2;
@@ -211,8 +263,8 @@ static void count_columns(struct making *m)
 {
 	for (size_t i = 0; i < m->ncells; i++)
 		m->last = m->cells[i].column > m->last ? m->cells[i].column : m->last;
-	for (m->columns = 1; m->columns <= m->last;)
-		m->columns *= 2;
+	for (m->halvings = 1; m->last >> (m->halvings - 1);)
+		m->halvings++;
 }
 
 /* Both have the same columns: as wide as the one with more entries needs them. */
@@ -224,7 +276,10 @@ static int build_all(struct making *m, const struct columns *c)
 		int err;
 
 		m->numbers.kind = kind;
-		m->ncells = cells_join(m->cells, cells_collect(m->cells, c, &m->numbers));
+		err = cells_collect(m->cells, &m->ncells, c, &m->numbers);
+		if (err)
+			return err;
+		find_above(m);
 		count_columns(m);
 		err = build_within(m, narrowest);
 		if (err < 0)
@@ -245,11 +300,17 @@ static int make_room(struct making *m, const struct columns *c, const struct fla
 	m->numbers = (struct cells_numbers){ PYRAMID_PATHS, f, m->row_of };
 	m->cells = calloc(ncells, sizeof(*m->cells));
 	m->merged = calloc(ncells, sizeof(*m->merged));
+	m->next = calloc(ncells, sizeof(*m->next));
+	m->above = calloc(n, sizeof(*m->above));
+	m->missing = calloc(n, sizeof(*m->missing));
 	m->total = calloc(n, sizeof(*m->total));
 	m->cut = calloc(n, sizeof(*m->cut));
 	m->touched = calloc(n, sizeof(*m->touched));
 	m->seen = calloc(n, sizeof(*m->seen));
-	return m->row_of && m->cells && m->merged && m->total && m->cut && m->touched && m->seen ? 0 : -ENOMEM;
+	return m->row_of && m->cells && m->merged && m->next && m->above && m->missing && m->total && m->cut &&
+			       m->touched && m->seen
+		       ? 0
+		       : -ENOMEM;
 }
 
 int pyramid_make(struct pyramid *p, const struct columns *c, const struct flame *f)
@@ -262,6 +323,9 @@ int pyramid_make(struct pyramid *p, const struct columns *c, const struct flame 
 	free(m.row_of);
 	free(m.cells);
 	free(m.merged);
+	free(m.next);
+	free(m.above);
+	free(m.missing);
 	free(m.total);
 	free(m.cut);
 	free(m.touched);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pyramid_cells.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static int32_t path_number(const struct flame *f, uint32_t node)
@@ -20,17 +21,6 @@ static int32_t function_number(const struct flame *f, uint32_t node)
 	return shown ? (int32_t)shown : ~0;
 }
 
-static int by_place(const void *left, const void *right)
-{
-	const struct cell *a = left, *b = right;
-
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	if (a->column != b->column)
-		return a->column < b->column ? -1 : 1;
-	return (a->of > b->of) - (a->of < b->of);
-}
-
 void cell_add(struct cell *to, const struct cell *c)
 {
 	to->ns += c->ns;
@@ -38,17 +28,46 @@ void cell_add(struct cell *to, const struct cell *c)
 		to->more[i] += c->more[i];
 }
 
-size_t cells_join(struct cell *cells, size_t n)
+size_t cells_block(const struct cell *cells, size_t from, size_t n)
 {
-	size_t used = 0;
+	size_t to = from + 1;
 
-	qsort(cells, n, sizeof(*cells), by_place);
-	for (size_t i = 0; i < n; i++)
-		if (used && !by_place(&cells[used - 1], &cells[i]))
-			cell_add(&cells[used - 1], &cells[i]);
-		else
-			cells[used++] = cells[i];
-	return used;
+	while (to < n && cells[to].row == cells[from].row && cells[to].column == cells[from].column)
+		to++;
+	return to;
+}
+
+/* Two blocks, of which the other may be empty, as one. */
+static struct cell *merge(struct cell *to, const struct cell *a, const struct cell *a_end, const struct cell *b,
+			  const struct cell *b_end)
+{
+	uint32_t column = a->column / 2;
+
+	for (; a < a_end || b < b_end; to++) {
+		bool has_a = b == b_end || (a < a_end && a->of <= b->of);
+		bool has_both = has_a && b < b_end && a->of == b->of;
+
+		*to = has_a ? *a++ : *b++;
+		to->column = column;
+		if (has_both)
+			cell_add(to, b++);
+	}
+	return to;
+}
+
+size_t cells_halve(struct cell *to, const struct cell *cells, size_t n)
+{
+	struct cell *at = to;
+
+	for (size_t i = 0, next; i < n; i = next) {
+		size_t middle = cells_block(cells, i, n);
+
+		next = middle;
+		if (middle < n && cells[middle].row == cells[i].row && cells[middle].column / 2 == cells[i].column / 2)
+			next = cells_block(cells, middle, n);
+		at = merge(at, cells + i, cells + middle, cells + middle, cells + next);
+	}
+	return at - to;
 }
 
 bool cell_has_values(const struct cell *c)
@@ -70,18 +89,65 @@ static bool is_first(const struct columns *c, int kind, uint64_t key)
 	return first;
 }
 
-/* With all that is known of it. */
-static struct cell make_cell(const struct columns *c, const struct cells_numbers *numbers, uint64_t key)
-{
-	int32_t (*number)(const struct flame *, uint32_t) = numbers->kind == PYRAMID_PATHS ? path_number
-											   : function_number;
-	struct cell cell = { .row = numbers->row_of[columns_number(key)] - 1,
-			     .column = columns_column(key),
-			     .of = number(numbers->f, columns_node(key)) };
+/* Sorts as cells do: by row, column, what it is of. */
+struct place {
+	uint64_t at, key;
+};
 
-	cell.ns = (uintptr_t)map_get(&c->cells, key);
+/* By one byte, keeping the order of those that have the same: whether any differ. */
+static bool sort_by_byte(struct place *to, const struct place *places, size_t n, unsigned shift)
+{
+	size_t ends[256] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ends[places[i].at >> shift & 0xff]++;
+	if (n && ends[places[0].at >> shift & 0xff] == n)
+		return false;
+	for (unsigned i = 0; i < 256; i++) {
+		size_t count = ends[i];
+
+		ends[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[ends[places[i].at >> shift & 0xff]++] = places[i];
+	return true;
+}
+
+/* With as much room behind them. There are many, and few bytes differ. Where they are then. */
+static struct place *sort(struct place *places, size_t n)
+{
+	struct place *other = places + n;
+
+	for (unsigned shift = 0; shift < 64; shift += 8)
+		if (sort_by_byte(other, places, n, shift)) {
+			struct place *sorted = other;
+
+			other = places;
+			places = sorted;
+		}
+	return places;
+}
+
+static struct place place_of(const struct cells_numbers *numbers, uint64_t key)
+{
+	uint32_t node = columns_node(key);
+	int32_t of = numbers->kind == PYRAMID_PATHS ? path_number(numbers->f, node) : function_number(numbers->f, node);
+	uint64_t row = numbers->row_of[columns_number(key)] - 1;
+
+	return (struct place){ row << 56 | (uint64_t)columns_column(key) << 32 | ((uint32_t)of ^ 1u << 31), key };
+}
+
+/* With all that is known of it. */
+static struct cell make_cell(const struct columns *c, const struct place *place)
+{
+	struct cell cell = { .row = place->at >> 56,
+			     .column = columns_column(place->key),
+			     .of = (int32_t)((uint32_t)place->at ^ 1u << 31) };
+
+	cell.ns = (uintptr_t)map_get(&c->cells, place->key);
 	for (int i = 0; i < COLUMNS_MORE; i++)
-		cell.more[i] = (uintptr_t)map_get(&c->more[i], key);
+		cell.more[i] = (uintptr_t)map_get(&c->more[i], place->key);
 	return cell;
 }
 
@@ -95,17 +161,38 @@ size_t cells_count(const struct columns *c)
 	return n;
 }
 
-size_t cells_collect(struct cell *cells, const struct columns *c, const struct cells_numbers *numbers)
+static size_t places_collect(struct place *places, const struct columns *c, const struct cells_numbers *numbers)
 {
 	const uint32_t *row_of = numbers->row_of;
 	size_t n = 0;
 
 	for (struct map_slot *s = NULL; (s = map_next(&c->cells, s));)
 		if (row_of[columns_number(s->key)])
-			cells[n++] = make_cell(c, numbers, s->key);
+			places[n++] = place_of(numbers, s->key);
 	for (int i = 0; i < COLUMNS_MORE; i++)
 		for (struct map_slot *s = NULL; (s = map_next(&c->more[i], s));)
 			if (row_of[columns_number(s->key)] && is_first(c, i, s->key))
-				cells[n++] = make_cell(c, numbers, s->key);
+				places[n++] = place_of(numbers, s->key);
 	return n;
+}
+
+int cells_collect(struct cell *cells, size_t *ncells, const struct columns *c, const struct cells_numbers *numbers)
+{
+	struct place *all = calloc(2 * cells_count(c) + 1, sizeof(*all)), *places;
+	size_t n = all ? places_collect(all, c, numbers) : 0;
+
+	*ncells = 0;
+	if (!all)
+		return -ENOMEM;
+	places = sort(all, n);
+	for (size_t i = 0; i < n; i++) {
+		struct cell cell = make_cell(c, &places[i]);
+
+		if (i && places[i].at == places[i - 1].at)
+			cell_add(&cells[*ncells - 1], &cell);
+		else
+			cells[(*ncells)++] = cell;
+	}
+	free(all);
+	return 0;
 }

@@ -13,13 +13,22 @@ struct cell {
 	uint64_t ns, more[COLUMNS_MORE];
 };
 
+/* What it is of, or below. */
+static inline uint32_t cell_of(const struct cell *c)
+{
+	return c->of < 0 ? ~c->of : c->of;
+}
+
 /* Adds the values of a cell. */
 void cell_add(struct cell *to, const struct cell *c);
 
 bool cell_has_values(const struct cell *c);
 
-/* Sorts by row, column and what it is of, and adds up those of one place: how many are left. */
-size_t cells_join(struct cell *cells, size_t n);
+/* Of sorted cells: where the block of one row and column ends that begins there. */
+size_t cells_block(const struct cell *cells, size_t from, size_t n);
+
+/* The same cells in columns twice as wide, sorted and added up as they were: how many there are. `to` has room. */
+size_t cells_halve(struct cell *to, const struct cell *cells, size_t n);
 
 /* How many cells there are. */
 size_t cells_count(const struct columns *c);
@@ -31,5 +40,8 @@ struct cells_numbers {
 	const uint32_t *row_of;
 };
 
-/* Fills in `cells`, which has room for that many, with those whose row the page has. How many there are. */
-size_t cells_collect(struct cell *cells, const struct columns *c, const struct cells_numbers *numbers);
+/*
+ * Fills in `cells`, which has room for cells_count(), with those whose row the page has: by row, column and what they
+ * are of, those of one place added up. 0 or -ENOMEM.
+ */
+int cells_collect(struct cell *cells, size_t *ncells, const struct columns *c, const struct cells_numbers *numbers);

@@ -54,7 +54,7 @@ double report_total_share(const struct report *r, const struct summed *s);
 void report_paths(const struct report *r, const struct loop *loop);
 
 /* One loop: its source, trips of its entries, at most so many instructions. 0 or -ENOMEM. */
-int report_body(struct report *r, const struct loop *loop, size_t most);
+int report_body(struct report *r, const struct summed *s, size_t most);
 
 /* The mean of a loop's timed trips, ns; NAN: none was. */
 double report_trip_ns(const struct report *r, const struct summed *s);
@@ -92,8 +92,8 @@ void report_calls(const struct report *r);
 /* In which C functions they were, by samples, if there are some. 0 or -ENOMEM. */
 int report_native(const struct report *r);
 
-/* How base opcodes were specialized: in all code that ran, and in the first n functions. */
-void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all);
+/* How base opcodes were specialized: in all code that ran, and in the `most` hottest functions. 0 or -ENOMEM. */
+int report_specialization(const struct report *r, size_t most);
 
 /* Where threads specialize copies of their own: which of the first n functions' differ, and how. */
 void report_copies(const struct report *r, struct code *const *functions, size_t n);

@@ -247,8 +247,10 @@ static void write_rows(const struct report *r, const struct loop *loop, const st
 	write_legend(r, loop, rows);
 }
 
-int report_body(struct report *r, const struct loop *loop, size_t most)
+int report_body(struct report *r, const struct summed *s, size_t most)
 {
+	const struct loop *loop = s->loop;
+	char details[SUMMED_DETAILS];
 	struct body_row *rows = calloc(loop->code->ninstrs + 1, sizeof(*rows));
 	size_t n;
 	int err = 0;
@@ -257,6 +259,8 @@ int report_body(struct report *r, const struct loop *loop, size_t most)
 		return -ENOMEM;
 	n = body_rows(loop, rows, loop->code->ninstrs);
 	write_loop_title(r, loop);
+	if (*summed_details(s, details))
+		fprintf(r->f, "%s\n", details);
 	write_trips(r, loop);
 	report_paths(r, loop);
 	if (n) {

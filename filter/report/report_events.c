@@ -8,7 +8,7 @@
 #include "base/figure.h"
 #include "report.h"
 #include "report_write.h"
-#include "code/specialization.h"
+#include "summed_rows.h"
 
 #define SECOND 1e9
 
@@ -139,18 +139,6 @@ int report_events_by_code(const struct report *r, size_t most)
 	return 0;
 }
 
-static void add(struct specialization *to, const struct specialization *s)
-{
-	to->instructions += s->instructions;
-	to->able += s->able;
-	to->specialized += s->specialized;
-	to->base += s->base;
-	to->first += s->first;
-	to->gained += s->gained;
-	to->lost += s->lost;
-	to->changed += s->changed;
-}
-
 static void write_specialization(const struct report *r, const struct specialization *s)
 {
 	const double columns[] = { s->able, s->specialized, s->base, s->first, s->gained, s->lost, s->changed };
@@ -159,38 +147,42 @@ static void write_specialization(const struct report *r, const struct specializa
 		write_number(r, columns[i]);
 }
 
-/* Precise recordings ran base opcodes; calls and lines show as much of it as adaptive ones. */
-void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all)
+static void write_rows(const struct report *r, const struct specialized_row *rows, size_t n, size_t most)
 {
 	struct specialization sum = { 0 };
-	size_t known = 0;
 
-	for (size_t i = 0; i < all; i++) {
-		struct specialization s = specialization_of(functions[i]);
-
-		if (!s.known || !s.instructions || !functions[i]->process->ables)
-			continue;
-		add(&sum, &s);
-		known++;
-	}
-	if (!known || profile_instrumented(r->p))
-		return;
-	if (!sum.able && functions[0]->process->unspecialized) {
-		write_title(r, "Specialization: none, as in any free-threaded CPython before 3.14");
-		return;
-	}
 	write_title(r, "Specialization: instructions that can specialize, that had (did) or had not");
 	fputs("(base) at the end; how many already had when first seen (before); changes since\n"
 	      "   can    did   base before gained   lost  other  function\n",
 	      r->f);
 	for (size_t i = 0; i < n; i++) {
-		struct specialization s = specialization_of(functions[i]);
-
-		if (!s.known || !s.able || !functions[i]->process->ables)
+		specialization_join(&sum, &rows[i].of);
+		if (i >= most || !rows[i].of.able)
 			continue;
-		write_specialization(r, &s);
-		write_place(r, functions[i], functions[i]->firstlineno, SAMPLE_NOWHERE, 49);
+		write_specialization(r, &rows[i].of);
+		write_place(r, rows[i].at.code, rows[i].at.code->firstlineno, SAMPLE_NOWHERE, 49);
 	}
 	write_specialization(r, &sum);
-	fprintf(r->f, "  (all %zu functions)\n", known);
+	fprintf(r->f, "  (all %zu functions)\n", n);
+}
+
+/* Precise recordings ran base opcodes; calls and lines show as much of it as adaptive ones. */
+int report_specialization(const struct report *r, size_t most)
+{
+	size_t n;
+	struct specialized_row *rows = summed_specialization(r->p, &n);
+	bool able = false;
+
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		able |= rows[i].of.able != 0;
+	if (n && !profile_instrumented(r->p)) {
+		if (able || !rows[0].at.code->process->unspecialized)
+			write_rows(r, rows, n, most);
+		else
+			write_title(r, "Specialization: none, as in any free-threaded CPython before 3.14");
+	}
+	free(rows);
+	return 0;
 }

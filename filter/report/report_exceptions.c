@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "report.h"
+#include "summed_rows.h"
 #include "table.h"
 
 #define COLUMNS 4
@@ -34,19 +35,23 @@ static struct table_row row_of(const struct raised *r)
 	return row;
 }
 
-/* The program's own; unfolded, all. Returns how many. */
-static size_t choose(const struct report *r, const struct raised **chosen)
+/* The program's own; unfolded, all: of n rows, with what they hold, how many are left. */
+static size_t choose(const struct report *r, struct raised_row *rows, size_t n)
 {
-	const struct exceptions *all = &r->p->exceptions;
-	size_t n = 0;
+	size_t used = 0;
 
-	for (size_t i = 0; i < all->n; i++)
-		if (r->unfold || origin_of(r->p->codes, all->in_order[i]->code) == ORIGIN_OWN)
-			chosen[n++] = all->in_order[i];
-	return n;
+	for (size_t i = 0; i < n; i++) {
+		if (!r->unfold && origin_of(r->p->codes, rows[i].at.code) != ORIGIN_OWN)
+			continue;
+		struct raised_row chosen = rows[i];
+
+		rows[i] = rows[used];
+		rows[used++] = chosen;
+	}
+	return used;
 }
 
-static int write_rows(const struct report *r, const struct raised *const *chosen, size_t n)
+static int write_rows(const struct report *r, const struct raised_row *chosen, size_t n)
 {
 	static const struct table_column columns[COLUMNS] = { { "raised", COLUMN_COUNT, 0 },
 							      { "caught", COLUMN_COUNT, 0 },
@@ -59,7 +64,7 @@ static int write_rows(const struct report *r, const struct raised *const *chosen
 	if (!rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		rows[i] = row_of(chosen[i]);
+		rows[i] = row_of(&chosen[i].of);
 	fputc('\n', r->f);
 	err = table_write(r, &t, rows, n);
 	free(rows);
@@ -68,16 +73,18 @@ static int write_rows(const struct report *r, const struct raised *const *chosen
 
 int report_raised(const struct report *r, size_t most)
 {
-	size_t all = r->p->exceptions.n, n;
-	const struct raised **chosen = calloc(all + 1, sizeof(*chosen));
-	int err = chosen ? 0 : -ENOMEM;
+	size_t all, n;
+	struct raised_row *rows = summed_raised(r->p, &all);
+	int err = 0;
 
-	n = err ? 0 : choose(r, chosen);
+	if (!rows)
+		return -ENOMEM;
+	n = choose(r, rows, all);
 	n = n < most ? n : most;
 	if (n)
-		err = write_rows(r, chosen, n);
+		err = write_rows(r, rows, n);
 	if (!err && n && n < all)
 		fprintf(r->f, "and %zu more places: --all shows them\n", all - n);
-	free(chosen);
+	summed_raised_free(rows, all);
 	return err;
 }

@@ -52,7 +52,7 @@ static int write_bodies(struct report *r, const struct console *c, const struct 
 	int err = 0;
 
 	for (size_t i = 0; i < bodies && !err; i++)
-		err = report_body(r, top->loops[i].loop, c->loops == LOOPS_AUTO ? INSTRUCTIONS : SIZE_MAX);
+		err = report_body(r, &top->loops[i], c->loops == LOOPS_AUTO ? INSTRUCTIONS : SIZE_MAX);
 	return err;
 }
 
@@ -76,13 +76,14 @@ static int write_specialization(const struct report *r)
 {
 	size_t n = 0;
 	struct code **functions = profile_functions(r->p, &n, profile_rank(r->p));
+	int err;
 
 	if (!functions)
 		return -ENOMEM;
-	report_specialization(r, functions, n < SPECIALIZED ? n : SPECIALIZED, n);
+	err = report_specialization(r, SPECIALIZED);
 	report_copies(r, functions, n);
 	free(functions);
-	return 0;
+	return err;
 }
 
 /* People make a precise recording for its measured opcodes. */

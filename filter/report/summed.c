@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Sorted by place, so that those of one place are neighbours; joined; sorted by time. */
+/* Joined by place, and sorted by time. */
 #include "summed.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "joined.h"
 
 /* What takes less of the time is not worth a row, or no row of its own if it is a library's. */
 #define SHARE_ROW     0.001
@@ -43,44 +46,33 @@ static struct summed of_loop(const struct profile *p, const struct loop *loop)
 	};
 }
 
-static int compare(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int by_place(const void *left, const void *right)
+/* Of a place: parts of other groups, and other loops. */
+static int by_part(const void *left, const void *right)
 {
 	const struct summed *a = left, *b = right;
-	int order = strcmp(a->code->file, b->code->file);
+	int64_t x = a->loop ? a->loop->head : 0, y = b->loop ? b->loop->head : 0;
+	uint32_t one = a->group ? a->group->number : 0, other = b->group ? b->group->number : 0;
 
-	order = order ?: compare(a->code->firstlineno, b->code->firstlineno);
-	order = order ?: strcmp(a->code->qualname, b->code->qualname);
-	order = order ?: compare(a->origin, b->origin); /* dataclasses' methods look alike */
-	order = order ?: compare(a->group ? a->group->number : 0, b->group ? b->group->number : 0);
-	return order ? order : a->loop ? compare(a->loop->head, b->loop->head) : 0;
+	return one != other ? (one > other) - (one < other) : (x > y) - (x < y);
 }
 
-/* Then by process and id, so that the order never depends on the sort. */
-static int by_place_and_code(const void *left, const void *right)
-{
-	const struct summed *a = left, *b = right;
-
-	return by_place(a, b) ?: code_order(a->code, b->code);
-}
-
-static int add_pids(struct summed *to, const struct summed *from)
+/* What is in memory of its own, once. */
+static int add_own(struct summed *to, struct summed *from)
 {
 	const struct pids *pids = &from->code->function->pids;
+	const struct stat_sum *more = from->more;
 	int err = 0;
 
 	for (uint32_t i = 0; i < pids->n && !err; i++)
 		err = pids_add(&to->pids, pids->all[i]);
-	return err ?: from->more ? stat_join(&to->cycles, from->more) : 0;
+	from->more = NULL;
+	return err ?: more ? stat_join(&to->cycles, more) : 0;
 }
 
-static int join(struct summed *to, const struct summed *more)
+static int join(void *one, void *other)
 {
-	int err = add_pids(to, more);
+	struct summed *to = one, *more = other;
+	int err = add_own(to, to) ?: add_own(to, more);
 
 	if (more->own_ns > to->own_ns) {
 		to->code = more->code;
@@ -93,26 +85,6 @@ static int join(struct summed *to, const struct summed *more)
 	off_add(&to->own_off, more->own_off);
 	to->waits_ns += more->waits_ns;
 	return err;
-}
-
-/* Joins neighbours of one place. Returns how many are left, or -ENOMEM. */
-static ssize_t join_all(struct summed *all, size_t n)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		int err = 0;
-
-		if (left && !by_place(&all[left - 1], &all[i])) {
-			err = join(&all[left - 1], &all[i]);
-		} else {
-			all[left++] = all[i];
-			err = add_pids(&all[left - 1], &all[i]);
-		}
-		if (err)
-			return err;
-	}
-	return left;
 }
 
 uint64_t summed_busy(const struct profile *p, uint64_t ns, struct off off, uint64_t waits_ns)
@@ -141,7 +113,7 @@ static int by_busy(const void *left, const void *right, void *profile)
 	order = order ?: (x < y) - (x > y);
 	order = order ?: (a->ns < b->ns) - (a->ns > b->ns);
 	order = order ?: (a->n < b->n) - (a->n > b->n);
-	return order ? order : by_place_and_code(a, b);
+	return order ?: code_order(a->code, b->code) ?: by_part(a, b);
 }
 
 static void rank(const struct profile *p, struct summed *all, size_t n, bool own_first)
@@ -178,13 +150,12 @@ static void rank_few(const struct profile *p, struct summed *all, size_t n)
 
 static struct summed *finish(const struct profile *p, struct summed *all, size_t *n, bool own_first)
 {
-	ssize_t left;
+	ssize_t left = all ? joined_rows(all, *n, sizeof(*all), p->codes, by_part, join) : 0;
+	int err = left < 0;
 
-	if (!all)
-		return NULL;
-	qsort(all, *n, sizeof(*all), by_place_and_code);
-	left = join_all(all, *n);
-	if (left < 0) {
+	for (ssize_t i = 0; i < left && !err; i++)
+		err = add_own(&all[i], &all[i]);
+	if (err || !all) {
 		summed_free(all, *n);
 		return NULL;
 	}
@@ -263,6 +234,15 @@ struct summed *summed_loops(const struct profile *p, size_t *n, bool own_first)
 		all[i] = of_loop(p, loops[i]);
 	free(loops);
 	return finish(p, all, n, own_first);
+}
+
+const char *summed_details(const struct summed *s, char text[static SUMMED_DETAILS])
+{
+	*text = 0;
+	if (s->pids.n > 1)
+		snprintf(text, SUMMED_DETAILS, "Of process %" PRId32 ", which has most of it: %" PRIu32 " ran it.",
+			 s->code->process->pid, s->pids.n);
+	return text;
 }
 
 void summed_free(struct summed *all, size_t n)

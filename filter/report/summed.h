@@ -5,7 +5,7 @@
  * If so asked, the program's own come before all others, and what is hot in libraries next: the less the program's own
  * is, the more of these.
  *
- * The same are those of equal file, qualname and first line, and of loops also the head: as `ocular diff` has it.
+ * The same are those that joined.h joins, and of loops also the head.
  */
 #pragma once
 
@@ -34,6 +34,11 @@ struct summed *summed_c_functions(const struct profile *p, size_t *n);
 struct summed *summed_parts(const struct profile *p, const struct parts *parts, bool loops, size_t *n, bool own_first);
 struct summed *summed_loops(const struct profile *p, size_t *n, bool own_first);
 void summed_free(struct summed *all, size_t n);
+
+#define SUMMED_DETAILS 128
+
+/* Its details are of one process: a sentence that says so, or nothing if no other one ran it. */
+const char *summed_details(const struct summed *s, char text[static SUMMED_DETAILS]);
 
 /*
  * Time by which all is ranked: on a CPU where that is known of all threads; else without the waits that the program

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cold.h"
 #include "perfetto.h"
 
 /* Numbers and constant text of one event at most. */
@@ -35,19 +36,13 @@
 	"\"url\":\"\",\"line\":0,\"column\":0,\"params\":\"\",\"allocatedCategory\":\"\"," \
 	"\"allocatedName\":\"\"}"
 
-/* The texts of a code object's slices. */
-struct slice {
-	const struct rendered *begin, *end;
-};
-
 struct chrome {
 	bool any; /* an event was written: the next needs a comma */
 	/* The digits of the time of the newest event before its last six: most events have the same. */
 	uint64_t ms;
 	char ms_digits[OUT_DIGITS + 3];
 	unsigned ms_length;
-	struct map slices;		/* struct code -> struct slice */
-	struct map codes, begins, ends; /* the same -> struct rendered */
+	struct map codes, begins, ends; /* struct code -> struct rendered */
 	struct map trips;		/* struct loop -> struct rendered */
 	struct map opcodes, functions;	/* name of an opcode, struct code -> struct rendered */
 };
@@ -174,30 +169,27 @@ static int chrome_code(struct timeline *v, struct track *t, uint64_t ns, const s
 	return write_piece(v, 'i', t, ns, rendered_get(&c->codes, code, perfetto_code));
 }
 
-/* NULL: no memory. */
-static const struct slice *slice_of(struct chrome *c, const struct code *code)
+static COLD int draw(struct timeline *v, struct drawn *d, const struct code *code)
 {
-	struct slice *s = map_get(&c->slices, (uintptr_t)code);
+	struct chrome *c = v->own;
 
-	if (!s && (s = map_add(&c->slices, (uintptr_t)code, sizeof(*s)))) {
-		s->begin = rendered_get(&c->begins, code, perfetto_begin);
-		s->end = rendered_get(&c->ends, code, perfetto_end);
-	}
-	return s && s->begin && s->end ? s : NULL;
+	d->begin = rendered_get(&c->begins, code, perfetto_begin);
+	d->end = rendered_get(&c->ends, code, perfetto_end);
+	return d->begin && d->end ? 0 : no_memory(v);
 }
 
 static int chrome_begin(struct timeline *v, struct track *t, struct span *span)
 {
-	const struct slice *s = slice_of(v->own, span_of(span));
-	int err = s ? identify(v, t) : no_memory(v);
+	struct drawn *d = span->drawn;
+	int err = d->begin ? 0 : draw(v, d, span_of(span));
 
+	err = err ?: identify(v, t);
 	if (err)
 		return err;
 	/* Room is checked for both: a beginning without its end would be a slice without one. */
-	span->end = s->end;
-	span->reserved = END_ROOM + t->ids.length + s->end->length;
+	span->reserved = END_ROOM + t->ids.length + ((const struct rendered *)d->end)->length;
 	v->reserved += span->reserved;
-	err = write_piece(v, 'B', t, span->shown, s->begin);
+	err = write_piece(v, 'B', t, span->shown, d->begin);
 	v->reserved -= span->reserved;
 	return err;
 }
@@ -219,7 +211,7 @@ static char *put_args(char *to, const struct span *span, uint64_t ns, uint64_t c
 /* Its room was reserved: the file cannot be full. */
 static int chrome_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles)
 {
-	const struct rendered *end = span->end;
+	const struct rendered *end = span->drawn->end;
 	char *to = out_reserve(&v->file.out, END_ROOM + t->ids.length + end->length);
 
 	if (!to)
@@ -481,7 +473,6 @@ static void chrome_free(struct timeline *v)
 
 	if (!c)
 		return;
-	map_free_all(&c->slices);
 	rendered_free_all(&c->codes);
 	rendered_free_all(&c->begins);
 	rendered_free_all(&c->ends);

@@ -29,13 +29,6 @@ unsigned meter_event(struct meter *m, uint64_t ns, struct reading readings[stati
 	return n;
 }
 
-void meter_depth(struct meter *m, uint64_t depth)
-{
-	m->depth = depth;
-	if (depth > m->deepest)
-		m->deepest = depth;
-}
-
 unsigned meter_finish(struct meter *m, uint64_t ns, struct reading readings[static 2])
 {
 	if (!m->running)

@@ -37,8 +37,25 @@ static inline bool meter_goes_on(struct meter *m, uint64_t ns)
 	return goes_on;
 }
 
+/* Events of before this time complete no reading; 0: the next one may begin. */
+static inline uint64_t meter_end(const struct meter *m)
+{
+	return m->running ? m->begin + METER_PERIOD : 0;
+}
+
+/* So many of them. */
+static inline void meter_passed(struct meter *m, uint64_t events)
+{
+	m->events += events;
+}
+
 /* The stack is `depth` deep from now on. */
-void meter_depth(struct meter *m, uint64_t depth);
+static inline void meter_depth(struct meter *m, uint64_t depth)
+{
+	m->depth = depth;
+	if (depth > m->deepest)
+		m->deepest = depth;
+}
 
 /* The thread is over at `ns`. Returns how many readings are left. */
 unsigned meter_finish(struct meter *m, uint64_t ns, struct reading readings[static 2]);

@@ -10,15 +10,9 @@ static bool is_module(const struct codes *codes, const struct code *code)
 	return !strcmp(code->qualname, "<module>") && origin_of(codes, code) == ORIGIN_OWN;
 }
 
-/* The bodies of modules that it imports are further in: most activations end here. */
-static bool may_be(const struct opening *o, const struct activation *a)
+void opening_look(struct opening *o, const struct codes *codes, const struct activation *a)
 {
-	return a->pid == a->tid && (!o->module || (a->pid == o->pid && a->depth < o->depth && !o->open));
-}
-
-void opening_enter(struct opening *o, const struct codes *codes, const struct activation *a)
-{
-	if (!may_be(o, a) || !is_module(codes, a->code))
+	if (!is_module(codes, a->code))
 		return;
 	*o = (struct opening){ .module = a->code, .pid = a->pid, .depth = a->depth, .open = true };
 	o->imported_ns = a->start_ns;
@@ -35,10 +29,8 @@ static void left_call(struct opening *o, const struct codes *codes, const struct
 	}
 }
 
-void opening_leave(struct opening *o, const struct codes *codes, const struct activation *a, uint64_t end_ns)
+void opening_left(struct opening *o, const struct codes *codes, const struct activation *a, uint64_t end_ns)
 {
-	if (!o->open || a->pid != o->pid || a->tid != o->pid)
-		return;
 	if (a->depth == o->depth + 1) {
 		left_call(o, codes, a, end_ns);
 	} else if (a->depth == o->depth && a->code == o->module) {

@@ -21,9 +21,22 @@ struct opening {
 	uint64_t from_ns, until_ns; /* of its longest call */
 };
 
-/* Of the sink (model/sink.h). */
-void opening_enter(struct opening *o, const struct codes *codes, const struct activation *a);
-void opening_leave(struct opening *o, const struct codes *codes, const struct activation *a, uint64_t end_ns);
+/* As opening_enter and opening_leave, of what may concern it. */
+void opening_look(struct opening *o, const struct codes *codes, const struct activation *a);
+void opening_left(struct opening *o, const struct codes *codes, const struct activation *a, uint64_t end_ns);
+
+/* Of the sink (model/sink.h). Modules that it imports have their bodies further in: most activations end here. */
+static inline void opening_enter(struct opening *o, const struct codes *codes, const struct activation *a)
+{
+	if (a->pid == a->tid && (!o->module || (a->pid == o->pid && a->depth < o->depth && !o->open)))
+		opening_look(o, codes, a);
+}
+static inline void opening_leave(struct opening *o, const struct codes *codes, const struct activation *a,
+				 uint64_t end_ns)
+{
+	if (o->open && a->pid == o->pid && a->tid == o->pid && a->depth <= o->depth + 1)
+		opening_left(o, codes, a, end_ns);
+}
 
 /* At the end. False: there is no such part. */
 bool opening_span(const struct opening *o, uint64_t *from_ns, uint64_t *until_ns);

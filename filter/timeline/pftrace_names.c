@@ -44,12 +44,14 @@ char *pftrace_put_address(char *to, const struct code *code)
 
 static void make_slice(struct pftrace_name *n, const struct code *code)
 {
-	char *to = proto_number(n->slice, EVENT_CATEGORY, n->number);
+	char *body = proto_open(n->slice, PACKET_TRACK_EVENT);
+	char *to = proto_number(body, EVENT_TYPE, TYPE_BEGIN);
 
-	to = pftrace_put_address(proto_number(to, EVENT_NAME, n->number), code);
+	to = proto_number(proto_number(to, EVENT_CATEGORY, n->number), EVENT_NAME, n->number);
+	to = pftrace_put_address(to, code);
 	if (n->file)
 		to = proto_number(to, EVENT_SOURCE, n->number);
-	n->slice_length = to - n->slice;
+	n->slice_length = proto_close_short(body, to) - n->slice;
 }
 
 static bool has_source(const struct code *code)
@@ -81,7 +83,8 @@ const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const 
 	return made;
 }
 
-const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop)
+const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop,
+					     const struct profile *p)
 {
 	struct pftrace_name *n = map_get(&names->map, (uintptr_t)loop);
 	char *text, *name;
@@ -91,7 +94,10 @@ const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const 
 	text = perfetto_loop(loop);
 	name = text ? text_utf8(text) : NULL;
 	free(text);
-	return make_name(names, loop, name, NULL, false);
+	n = make_name(names, loop, name, NULL, false);
+	if (n)
+		n->cycles = KEY_TRIP_CYCLES + perfetto_cycles_of(p, loop);
+	return n;
 }
 
 void pftrace_names_free(struct pftrace_names *names)

@@ -34,20 +34,25 @@ static inline int pftrace_close_packet(struct timeline *v, struct pftrace_packet
 
 char *pftrace_put_name(char *to, unsigned field, uint64_t number, const char *text);
 
+/* The first fields of a packet of the sequence: when it is, and whose. */
+static inline char *pftrace_put_place(char *to, struct pftrace_sequence *s, uint64_t ns)
+{
+	if (ns >= s->clock) {
+		to = proto_number(to, PACKET_TIMESTAMP, ns - s->clock);
+		s->clock = ns;
+	} else {
+		to = proto_number(to, PACKET_TIMESTAMP, ns);
+		to = proto_number(to, PACKET_CLOCK, CLOCK_TRACE);
+	}
+	memcpy(to, s->id, sizeof(s->id)); /* all of it: that takes no loop */
+	return to + s->id_length;
+}
+
 /* An event of the track, whose sequence has begun, at `to`: room was reserved. */
 static inline void pftrace_put_event(struct pftrace_event *e, char *to, struct track *t, uint64_t ns, unsigned type)
 {
-	struct pftrace_sequence *s = t->sequence;
-
 	e->packet.body = proto_open(to, TRACE_PACKET);
-	if (ns >= s->clock) {
-		to = proto_number(e->packet.body, PACKET_TIMESTAMP, ns - s->clock);
-		s->clock = ns;
-	} else {
-		to = proto_number(e->packet.body, PACKET_TIMESTAMP, ns);
-		to = proto_number(to, PACKET_CLOCK, CLOCK_TRACE);
-	}
-	to = proto_number(to, PACKET_SEQUENCE, t->number);
+	to = pftrace_put_place(e->packet.body, t->sequence, ns);
 	e->body = proto_open(to, PACKET_TRACK_EVENT);
 	e->packet.to = type == TYPE_LEGACY ? e->body : proto_number(e->body, EVENT_TYPE, type);
 }
@@ -68,7 +73,7 @@ static inline void pftrace_put_arg(struct pftrace_event *e, unsigned key, uint64
 	char *body = proto_open(e->packet.to, EVENT_ARG);
 	char *to = proto_number(body, ARG_KEY, key);
 
-	e->packet.to = proto_close(body, proto_number(to, ARG_INT, value));
+	e->packet.to = proto_close_short(body, proto_number(to, ARG_INT, value));
 }
 
 void pftrace_put_text(struct pftrace_event *e, unsigned field, const char *text);

@@ -5,11 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/proto.h"
+#include "pftrace_fields.h"
 #include "shared/array.h"
 
-struct pftrace_sequence *pftrace_sequence_new(void)
+struct pftrace_sequence *pftrace_sequence_new(uint32_t number)
 {
-	return calloc(1, sizeof(struct pftrace_sequence));
+	struct pftrace_sequence *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->id_length = proto_number(s->id, PACKET_SEQUENCE, number) - s->id;
+	return s;
 }
 
 uint64_t *pftrace_sequence_word(struct pftrace_sequence *s, uint64_t number)

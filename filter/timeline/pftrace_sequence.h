@@ -12,13 +12,15 @@
 #include <stdint.h>
 
 struct pftrace_sequence {
-	uint64_t clock;	 /* ns */
+	uint64_t clock; /* ns */
+	char id[8];	/* a packet's field that says of which sequence it is: so many bytes of it */
+	uint8_t id_length;
 	uint64_t *known; /* a bit for each number it has defined */
 	size_t words;
 };
 
-/* NULL: no memory. */
-struct pftrace_sequence *pftrace_sequence_new(void);
+/* It has that number. NULL: no memory. */
+struct pftrace_sequence *pftrace_sequence_new(uint32_t number);
 
 static inline bool pftrace_sequence_knows(const struct pftrace_sequence *s, uint64_t number)
 {

@@ -201,7 +201,7 @@ int pftrace_begin_sequence(struct timeline *v, struct track *t)
 
 	if (t->sequence)
 		return 0;
-	t->sequence = pftrace_sequence_new();
+	t->sequence = pftrace_sequence_new(t->number);
 	err = t->sequence ? write_first(v, t) : pftrace_no_memory(v);
 	err = err ?: describe_process(v, t);
 	err = err ?: pftrace_write_thread(v, t, NULL);

@@ -106,6 +106,30 @@ static int timeline_sample(struct sink *s, const struct sample *sample)
 	return write_readings(v, t, readings, meter_event(&t->meter, ns, readings));
 }
 
+/* The first event of code after another thread's, or after a wait, shows who has the GIL. */
+static bool holds(const struct timeline_process *l, int32_t tid)
+{
+	return l->begun && (!l->has_gil || (l->holder.held && l->holder.tid == tid));
+}
+
+/* Until the thread's millisecond is over. */
+static uint64_t timeline_quiet_until(struct sink *s, int32_t pid, int32_t tid)
+{
+	const struct timeline *v = (struct timeline *)s;
+	const struct track *t = timeline_known_track(v, pid, tid);
+
+	return t && t->seen_ns && holds(t->process, tid) ? v->start_ns + meter_end(&t->meter) : 0;
+}
+
+static int timeline_passed(struct sink *s, int32_t pid, int32_t tid, uint64_t events, uint64_t ns)
+{
+	struct track *t = timeline_known_track((struct timeline *)s, pid, tid);
+
+	t->seen_ns = ns;
+	meter_passed(&t->meter, events);
+	return 0;
+}
+
 /* --- the end ------------------------------------------------------------------------------------------ */
 
 static int finish_track(struct timeline *v, struct track *t, struct codes *codes)
@@ -159,7 +183,7 @@ static void timeline_free(struct sink *s)
 	}
 	map_free(&v->tracks);
 	map_free(&v->processes);
-	map_free(&v->described);
+	map_free_all(&v->drawn);
 	map_free(&v->snapshots);
 	map_free(&v->groups);
 	map_free_all(&v->awaiting);
@@ -168,6 +192,8 @@ static void timeline_free(struct sink *s)
 
 static const struct sink_ops timeline_ops = {
 	.sample = timeline_sample,
+	.quiet_until = timeline_quiet_until,
+	.passed = timeline_passed,
 	.enter = timeline_enter,
 	.leave = timeline_leave,
 	.iterate = timeline_iterate,

@@ -106,7 +106,7 @@ struct timeline {
 	struct map tracks; /* (pid, tid) -> struct track */
 	struct track *last;
 	struct map processes; /* pid -> struct timeline_process */
-	struct map described; /* struct code: it has its instant */
+	struct map drawn;     /* struct code -> struct drawn */
 	struct map awaiting;  /* struct code -> what a slice is called while a task waits there */
 	uint32_t task_rows;   /* so many */
 	struct map groups;    /* (pid, tid) -> struct timeline_process: of the tasks that the thread runs */

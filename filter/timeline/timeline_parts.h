@@ -8,19 +8,29 @@
  */
 #pragma once
 
+#include "base/cold.h"
 #include "timeline.h"
 
 /* --- timeline_room.c: what the file has room for --------------------------------------------------------- */
 
 /* The result of a format: a full file is not an error, but `what` was left out. */
-int timeline_settle(struct timeline *v, struct track *t, int err, uint64_t *what);
+COLD int timeline_fail(struct timeline *v, struct track *t, int err, uint64_t *what);
+static inline int timeline_settle(struct timeline *v, struct track *t, int err, uint64_t *what)
+{
+	return err || v->file.out.err ? timeline_fail(v, t, err, what) : 0;
+}
 
 /* Has the format write it, unless the file is full; what it has no room for is counted in `what`. */
 #define WRITE(v, t, what, kind, ...) \
 	((v)->full ? ((what)++, 0) : timeline_settle(v, t, (v)->format->kind(v, t, ##__VA_ARGS__), &(what)))
 
 /* Has a file with a --max-size less and less room? Then v->floor_ns rises. t: where a slice begins. */
-void timeline_raise_floor(struct timeline *v, struct track *t);
+COLD void timeline_raise_it(struct timeline *v, struct track *t);
+static inline void timeline_raise_floor(struct timeline *v, struct track *t)
+{
+	if (v->max_size)
+		timeline_raise_it(v, t);
+}
 
 /* The trace itself says what is missing, in the bytes reserved for that. */
 int timeline_report_limits(struct timeline *v);
@@ -37,6 +47,9 @@ static inline struct track *timeline_track_of(struct timeline *v, int32_t pid, i
 
 	return last && last->tid == tid && last->pid == pid ? last : timeline_other_track(v, pid, tid);
 }
+
+/* A thread's, which it has; v->last stays what it is. NULL: it has none. */
+struct track *timeline_known_track(const struct timeline *v, int32_t pid, int32_t tid);
 
 /* The track of that number, which is no thread's; v->last stays what it is. `what`: a format for the number. */
 struct track *timeline_titled(struct timeline *v, int32_t pid, int32_t tid, const char *what, int32_t number);

@@ -20,7 +20,7 @@ char *timeline_make_room(struct timeline *v, size_t size, int *err)
 	return to;
 }
 
-int timeline_settle(struct timeline *v, struct track *t, int err, uint64_t *what)
+int timeline_fail(struct timeline *v, struct track *t, int err, uint64_t *what)
 {
 	if (err != TIMELINE_FULL)
 		return err ? err : sink_file_status(&v->file.sink);
@@ -40,11 +40,11 @@ int timeline_settle(struct timeline *v, struct track *t, int err, uint64_t *what
  * How long the trace will be is not known: whenever half of the room that was left is used up, slices must be four
  * times as long as before to be shown, 1 us at first. So the longest ones have room to the end.
  */
-void timeline_raise_floor(struct timeline *v, struct track *t)
+void timeline_raise_it(struct timeline *v, struct track *t)
 {
 	uint64_t us = 1ull << 2 * v->halvings;
 
-	if (!v->max_size || v->halvings == HALVINGS ||
+	if (v->halvings == HALVINGS ||
 	    out_fits(&v->file.out, v->reserved, v->max_size - (v->max_size >> (v->halvings + 1))))
 		return;
 	v->halvings++;

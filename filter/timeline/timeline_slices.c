@@ -8,17 +8,25 @@
  */
 #include "timeline_parts.h"
 
+#include "base/cold.h"
 #include "model/imports.h"
 #include "model/profile.h"
 
-/* Describes a code object when it is first seen. Of a C function there is nothing to say but its name. */
-static int describe_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
+/* NULL: no memory. */
+static inline struct drawn *drawn_of(struct timeline *v, const struct code *code)
 {
-	if (code->c || code->label || map_get(&v->described, (uintptr_t)code))
+	struct drawn *d = map_get(&v->drawn, (uintptr_t)code);
+
+	return d ? d : map_add(&v->drawn, (uintptr_t)code, sizeof(*d));
+}
+
+/* Describes a code object when it is first seen. Of a C function there is nothing to say but its name. */
+static COLD int describe_code(struct timeline *v, struct track *t, const struct span *span)
+{
+	span->drawn->described = true;
+	if (span->code->c || span->code->label)
 		return 0;
-	if (map_put(&v->described, (uintptr_t)code, (void *)code))
-		return sink_file_no_memory(&v->file.sink);
-	return timeline_settle(v, t, v->format->code(v, t, ns, code), &v->beyond.others);
+	return timeline_settle(v, t, v->format->code(v, t, span->shown, span->code), &v->beyond.others);
 }
 
 int timeline_write_flow(struct timeline *v, struct track *t, const struct span *span)
@@ -30,9 +38,15 @@ int timeline_write_flow(struct timeline *v, struct track *t, const struct span *
 static int write_begin(struct timeline *v, struct track *t, struct span *span)
 {
 	uint64_t none = 0;
-	int err;
+	int err = 0;
 
-	err = describe_code(v, t, span->shown, span->code);
+	span->drawn = drawn_of(v, span->code);
+	if (span->drawn && !span->drawn->described)
+		err = describe_code(v, t, span);
+	if (span->drawn && span->import)
+		span->drawn = drawn_of(v, span->import);
+	if (!span->drawn)
+		return sink_file_no_memory(&v->file.sink);
 	if (!err && !v->full)
 		err = timeline_settle(v, t, v->format->begin(v, t, span), &none);
 	if (err || v->full)
@@ -179,7 +193,7 @@ int timeline_leave_span(struct timeline *v, struct track *t, struct span *span, 
 	bool written;
 	int err = 0;
 
-	if (end_ns - span->start_ns >= v->floor_ns)
+	if (t->nwritten < t->nspans && end_ns - span->start_ns >= v->floor_ns)
 		err = timeline_write_begins(v, t);
 	written = track_is_written(t, span);
 	if (!err && written)

@@ -52,6 +52,13 @@ struct track *timeline_other_track(struct timeline *v, int32_t pid, int32_t tid)
 	return v->last;
 }
 
+struct track *timeline_known_track(const struct timeline *v, int32_t pid, int32_t tid)
+{
+	struct track *last = v->last;
+
+	return last && last->tid == tid && last->pid == pid ? last : map_get(&v->tracks, map_pair(pid, tid));
+}
+
 struct track *timeline_titled(struct timeline *v, int32_t pid, int32_t tid, const char *what, int32_t number)
 {
 	struct track *last = v->last, *t = timeline_track_of(v, pid, tid);

@@ -25,7 +25,7 @@ struct span *track_push(struct track *t, const struct activation *a, uint64_t sh
 	return span;
 }
 
-struct span *track_find(struct track *t, const struct code *code)
+struct span *track_search(const struct track *t, const struct code *code)
 {
 	for (size_t i = t->nspans; i--;)
 		if (t->spans[i].code == code)
@@ -43,17 +43,6 @@ void track_take(struct track *t, struct span *span)
 		memmove(span, span + 1, (t->nspans - at) * sizeof(*span));
 	while (t->nedges && t->edges[t->nedges - 1].depth > t->nspans)
 		t->nedges--;
-}
-
-uint64_t track_at(struct track *t, uint64_t ns)
-{
-	struct span *top = t->nspans ? &t->spans[t->nspans - 1] : NULL;
-
-	if (ns < t->last_ns)
-		ns = t->last_ns;
-	if (top && top->shown == ns)
-		top->tied = true;
-	return t->last_ns = ns;
 }
 
 uint64_t track_inside(struct track *t, uint64_t ns)

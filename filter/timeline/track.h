@@ -15,6 +15,12 @@
 #include "model/sink.h"
 #include "states.h"
 
+/* How the slices of a code object are written. */
+struct drawn {
+	bool described;		 /* it has its instant, or needs none */
+	const void *begin, *end; /* of the format; NULL: not made yet */
+};
+
 /* An activation on the track. Times of the timeline are ns since its start. */
 struct span {
 	const struct code *code;
@@ -25,7 +31,7 @@ struct span {
 	uint64_t calls;			 /* activations that it started itself */
 	struct off off;			 /* of its time it was not on a CPU; complete when it is left */
 	uint64_t reserved;		 /* bytes reserved for its end */
-	const struct rendered *end;	 /* of the JSON: what its end is called */
+	struct drawn *drawn;		 /* since its beginning is written */
 	bool tied;			 /* another event has the same time, after its beginning */
 	const struct track *from;	 /* it continues a slice there that began at from_shown; or NULL */
 	uint64_t from_shown;
@@ -98,7 +104,13 @@ static inline uint64_t span_cpu(const struct span *span, uint64_t ns)
 }
 
 /* The innermost span of this code, NULL if there is none. */
-struct span *track_find(struct track *t, const struct code *code);
+struct span *track_search(const struct track *t, const struct code *code);
+static inline struct span *track_find(const struct track *t, const struct code *code)
+{
+	struct span *top = t->nspans ? &t->spans[t->nspans - 1] : NULL;
+
+	return top && top->code == code ? top : track_search(t, code);
+}
 
 /* Takes a span off, wherever it is, and the loops inside it. */
 void track_take(struct track *t, struct span *span);
@@ -112,7 +124,16 @@ static inline bool track_is_written(const struct track *t, const struct span *sp
  * The time of an event on the track: ns, but never before the last one. Marks the innermost span as
  * tied if the event follows its beginning at the same time.
  */
-uint64_t track_at(struct track *t, uint64_t ns);
+static inline uint64_t track_at(struct track *t, uint64_t ns)
+{
+	struct span *top = t->nspans ? &t->spans[t->nspans - 1] : NULL;
+
+	if (ns < t->last_ns)
+		ns = t->last_ns;
+	if (top && top->shown == ns)
+		top->tied = true;
+	return t->last_ns = ns;
+}
 
 /*
  * The same of a span of the program's own that begins: 1 ns after the function that it is in, if that has just begun or

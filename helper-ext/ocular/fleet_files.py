@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Where the files of a fleet store are: in a folder, or below a bucket's address (docs/fleet.md, "In a bucket").
+"""Where the files of a fleet store are: in a folder, below a bucket's address, or in HDFS (docs/fleet.md, "In a bucket").
 
-Both have the same names, with slashes, and the same rule: a file has its name when it is whole. What goes wrong is an OSError.
-fsspec knows the buckets, and is imported only for one.
+All have the same names, with slashes, and the same rule: a file has its name when it is whole. What goes wrong is an OSError.
+fsspec knows the addresses, and is imported only for one.
 """
 
 import concurrent.futures
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
 ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 LOCAL = re.compile("(file|local)://", re.IGNORECASE)
-NO_FSSPEC = 'a store in a bucket needs fsspec and what it reads that with, which %s does not have: pip install "ocular-trace[fleet-s3]"' % (
-    sys.executable or "Python")
-# What is written there comes whole or not at all. Elsewhere a file is written under another name first.
-OBJECTS = ("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az")
+NO_LIBRARY = """a store at '%%s://' needs %%s, which %s does not have: pip install "ocular-trace[%%s]\"""" % (sys.executable or "Python")
+TREE = "hdfs"  # all others are buckets
+# What fsspec reads it by, and which extra of ours brings that. Of each it was tried what others rely on: a file that comes whole or not at
+# all, and only where there is none. So no other address is taken.
+LIBRARIES = {"s3": ("s3fs", "fleet-s3"), "s3a": ("s3fs", "fleet-s3"), "gs": ("gcsfs", "fleet-gs"), "gcs": ("gcsfs", "fleet-gs"),
+             "abfs": ("adlfs", "fleet-abfs"), "abfss": ("adlfs", "fleet-abfs"), "az": ("adlfs", "fleet-abfs"), TREE: ("hdfs_native", "fleet-hdfs")}
 SMALL = 1 << 20  # bytes: read as a whole. Of larger ones DuckDB needs some columns
 HELD = 256 << 20  # bytes of small files that are read before DuckDB asks, many at a time
 BLOCK = 1 << 20  # bytes of a larger one that are read at a time
@@ -49,11 +51,13 @@ def reason(error: OSError) -> str:
 
 def at(place: str) -> "Folder | Bucket":
     """What the user called it. Unknown."""
-    if LOCAL.match(place):
+    address = ADDRESS.match(place)
+    if LOCAL.match(place) or not address:
         return Folder(LOCAL.sub("", place))
-    if place.startswith("memory:"):
-        raise Unknown("'%s' would be gone with the command" % place)
-    return Bucket(place) if ADDRESS.match(place) else Folder(place)
+    scheme = address[1].lower()
+    if scheme not in LIBRARIES:
+        raise Unknown("a store may be in a folder, or at %s, but not at '%s'" % (", ".join(each + "://" for each in sorted(LIBRARIES)), place))
+    return Tree(place) if scheme == TREE else Bucket(place)
 
 
 def _sync(path: str) -> None:
@@ -193,15 +197,15 @@ def _no_bucket(error: BaseException) -> bool:
     return isinstance(answer, dict) and answer.get("Error", {}).get("Code") == "NoSuchBucket"
 
 
-def _file_system(address: str) -> "Any":
-    """Of fsspec. Its threads get no signals: those are for who waits for one. Listings are asked for each time: others write, too."""
+def _file_system(address: str, scheme: str, options: "dict[str, Any]") -> "Any":
+    """Of fsspec. Its threads get no signals: those are for who waits for one."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    library, extra = LIBRARIES.get(scheme, ("fsspec", "fleet-s3"))
     try:
-        fsspec = importlib.import_module("fsspec")
-        return fsspec.url_to_fs(address, use_listings_cache=False)
-    except ImportError as e:
-        raise Unknown(NO_FSSPEC if e.name == "fsspec" or ADDRESS.match(address)[1].startswith("s3") else  # type: ignore[index]
-                      "'%s': %s" % (address, str(e).splitlines()[0])) from None
+        importlib.import_module(library)
+        return importlib.import_module("fsspec").url_to_fs(address, **options)
+    except ImportError:
+        raise Unknown(NO_LIBRARY % (scheme, library, extra)) from None
     except Exception as e:
         raise Unknown("cannot use '%s': %s" % (address, (str(e).strip() or type(e).__name__).splitlines()[0])) from None
     finally:
@@ -209,12 +213,15 @@ def _file_system(address: str) -> "Any":
 
 
 class Bucket:
-    """Whatever fsspec has a file system for: s3://bucket/prefix, gs://, hdfs://."""
+    """S3's, Google's or Azure's, where a file comes whole or not at all."""
+
+    OPTIONS: "dict[str, Any]" = {"use_listings_cache": False}  # others write, too
+    OPENED: "dict[str, Any]" = {"block_size": BLOCK}
 
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")
         self.scheme = ADDRESS.match(address)[1].lower()  # type: ignore[index]
-        self.fs, self.top = _file_system(self.address)
+        self.fs, self.top = _file_system(self.address, self.scheme, self.OPTIONS)
         self.known: "Sizes" = {}  # by path, of what was listed
         self.held: dict[str, bytes] = {}  # path: content, of small files that DuckDB will ask for
         self.failed: OSError | None = None
@@ -275,7 +282,14 @@ class Bucket:
     def create(self, name: str, content: bytes) -> None:
         """A file, unless there is one."""
         with _told(), contextlib.suppress(FileExistsError):
-            self.fs.pipe_file(self._inner(name), content, mode="create")
+            try:
+                self._create(name, content)
+            except FileNotFoundError:
+                raise OSError(0, "there is no bucket '%s'" % self.top.partition("/")[0]) from None
+
+    def _create(self, name: str, content: bytes) -> None:
+        """FileExistsError: there is one."""
+        self.fs.pipe_file(self._inner(name), content, mode="create")
 
     def put(self, name: str, write: "Callable[[str], object]") -> None:
         """What `write` writes at the path that it is given, which is one of this machine's; instead of what is there."""
@@ -283,19 +297,11 @@ class Bucket:
             path = os.path.join(made, name.rpartition("/")[2])
             write(path)
             with _told():
-                if self.scheme in OBJECTS:
-                    self.fs.put_file(path, self._inner(name))
-                else:
-                    self._put_beside(path, name)
+                self._put(path, name)
 
-    def _put_beside(self, path: str, name: str) -> None:
-        folder, _, last = self._inner(name).rpartition("/")
-        beside = "%s/.%s.%s.tmp" % (folder, last, secrets.token_hex(8))
-        self.fs.makedirs(folder, exist_ok=True)
-        self.fs.put_file(path, beside)
-        with contextlib.suppress(FileNotFoundError):  # some do not replace a file by another one
-            self.fs.rm_file(self._inner(name))
-        self.fs.mv(beside, self._inner(name))
+    def _put(self, path: str, name: str) -> None:
+        """A file of this machine's."""
+        self.fs.put_file(path, self._inner(name))
 
     def remove(self, names: "Iterable[str]") -> None:
         """The first one, then the others, many at a time: a bucket is far away. They may be missing."""
@@ -318,7 +324,7 @@ class Bucket:
             if self.fs.exists(inner) and datetime.datetime.now().timestamp() - _written(self.fs.info(inner)) > ABANDONED:
                 self.remove([name])
             try:
-                self.fs.pipe_file(inner, ours.encode(), mode="create")
+                self._create(name, ours.encode())
             except FileExistsError:
                 said = self.fs.cat_file(inner).decode(errors="replace")
                 raise BlockingIOError(0, "%s; if that was killed, remove '%s', or wait a day" % (said, self.path(name))) from None
@@ -366,7 +372,7 @@ class Bucket:
         inner = self._inner(path[len(self.address) + 1:])
         if self._size(path) <= SMALL:
             return io.BytesIO(self.noted(self.fs.cat_file, inner))
-        return Ranges(self, self.noted(self.fs.open, inner, "rb", block_size=BLOCK))
+        return Ranges(self, self.noted(self.fs.open, inner, "rb", **self.OPENED))
 
     def noted(self, call: "Callable[..., Any]", *values: object, **more: object) -> "Any":
         """Its result; why it failed is in `trouble`."""
@@ -380,6 +386,32 @@ class Bucket:
     def trouble(self) -> "OSError | None":
         """What the last reading of DuckDB's failed by, where DuckDB does not know."""
         return self.failed
+
+
+class Tree(Bucket):
+    """HDFS, where a file is seen while it is written. So it is written under another name, and gets its own at once."""
+
+    OPTIONS: "dict[str, Any]" = {}
+    OPENED: "dict[str, Any]" = {}
+
+    def _create(self, name: str, content: bytes) -> None:
+        """FileExistsError: there is one."""
+        self._named(name, lambda beside: self.fs.pipe_file(beside, content), False)
+
+    def _put(self, path: str, name: str) -> None:
+        """A file of this machine's."""
+        self._named(name, lambda beside: self.fs.put_file(path, beside), True)
+
+    def _named(self, name: str, write: "Callable[[str], object]", replaces: bool) -> None:
+        folder, _, last = self._inner(name).rpartition("/")
+        beside = "%s/.%s.%s.tmp" % (folder, last, secrets.token_hex(8))
+        self.fs.makedirs(folder, exist_ok=True)
+        write(beside)
+        try:
+            self.fs.mv(beside, self._inner(name), overwrite=replaces)
+        except FileExistsError:
+            self.fs.rm_file(beside)
+            raise
 
 
 class Ranges:
@@ -396,13 +428,10 @@ class Ranges:
 
 def _written(about: "dict[str, Any]") -> float:
     """When, in s since 1970; 0: not known."""
-    for name in ("LastModified", "mtime", "updated", "last_modified", "created"):  # S3, HDFS and local, GCS, Azure, memory
-        value = about.get(name)
-        if isinstance(value, str):
-            value = datetime.datetime.fromisoformat(value)
-        if value is not None:
-            return value.timestamp() if isinstance(value, datetime.datetime) else float(value)
-    return 0.0
+    for name in ("LastModified", "mtime", "last_modified", "created"):  # S3, Google's, Azure's, memory
+        if isinstance(about.get(name), datetime.datetime):
+            return float(about[name].timestamp())
+    return float(about.get("modification_time", 0)) / 1000  # HDFS
 
 
 def _reading(bucket: Bucket) -> "Any":
@@ -419,7 +448,7 @@ def _reading(bucket: Bucket) -> "Any":
             """Names with their scheme."""
             if path in bucket.known:
                 return [path]
-            return ["%s://%s" % (bucket.scheme, each.removeprefix(bucket.scheme + "://")) for each in bucket.noted(bucket.fs.glob, path)]
+            return [bucket.address + each[len(bucket.top):] for each in bucket.noted(bucket.fs.glob, path)]
 
         def exists(self, path: str, **more: "Any") -> bool:
             """A file."""

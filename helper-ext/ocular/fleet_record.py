@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 
-from . import fleet_add, stderr
+from . import fleet_add, fleet_compact, stderr
 from .fleet_events import NO_ARROW
 from .fleet_store import NO_DUCKDB, Refused, Store
 
@@ -64,6 +64,7 @@ def add(store: Store, recording: str, given: dict[str, str], events: bool, quiet
         added = fleet_add.add(store, recording, given, events)
         for row in () if quiet else added:
             stderr.say("ocular: added to '%s' as %s%s" % (stderr.printable(store.shown), row["recording"], fleet_add.lacks(row)))
+        fleet_compact.together(store, {row["recording"] for row in added})  # of --switch-output they are many
         return True
     except (Refused, RuntimeError) as e:
         reason = str(e)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import zlib
 
-from . import __version__, fleet_add, fleet_split, progress, stderr, tools
+from . import __version__, fleet_add, fleet_compact, fleet_split, progress, stderr, tools
 from . import fleet_tables as tables
 from .fleet_store import Refused, Store, duckdb
 
@@ -281,6 +281,7 @@ class Writer:
     def __init__(self, store: Store, recordings: "list[Recording]", given: dict[str, str]) -> None:
         self.store, self.recordings, self.given = store, recordings, given
         self.status = 0
+        self.added: "set[str]" = set()
         self.line = progress.Line()
         self.left = {number: each.tasks for number, each in enumerate(recordings)}
         self.parts: "dict[int, list[Part]]" = {}
@@ -327,6 +328,7 @@ class Writer:
         if fleet_add.there(connection, self.store, part.known.name, self.given, part.shown):
             return ["%s  is in the store already" % part.shown]
         fleet_add.write(connection, self.store, part.known, tables.with_waiting(joined), self.given, part.shown)
+        self.added.add(part.known.name)
         return ["%s  %s" % (part.known.name, part.shown)]
 
     def _write(self, shown: str, ids: list[str], files: "list[tuple[str, str, str, bytes]]") -> "list[str]":
@@ -336,8 +338,9 @@ class Writer:
         for table, place, stem, content in files:
             if stem not in there:
                 self.store.put(table, place, stem, lambda path, content=content: _save(path, content))  # type: ignore[misc]
-        made = ["%s  %s" % (stem, shown) for stem in stems if stem not in there]
-        return made or ["%s  is in the store already" % shown] * bool(there)
+        new = [stem for stem in stems if stem not in there]
+        self.added.update(new)
+        return ["%s  %s" % (stem, shown) for stem in new] or ["%s  is in the store already" % shown] * bool(there)
 
 
 def _save(path: str, content: bytes) -> None:
@@ -377,6 +380,7 @@ def _run(spark: "Any", store: Store, paths: "list[str]", given: dict[str, str], 
             each.tasks = tasks[number] = writer.left[number] = 1
         _run_all(spark.sparkContext, _read(spark, writer.whole).mapPartitions(task(settings)), writer, log)
     writer.line.clear()
+    fleet_compact.together(store, writer.added)
     return writer.status
 
 

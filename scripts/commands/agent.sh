@@ -41,7 +41,7 @@ END
   ocular agent --store runs --once web=/var/lib/web/flight.data/
   ocular fleet sql runs 'SELECT label_service, label_trigger, count(*) FROM recording GROUP BY ALL'
 
-It needs DuckDB: pip install "ocular-trace[fleet]", and s3fs for a store in a bucket (s3://bucket/prefix): "ocular-trace[fleet-s3]".
+It needs DuckDB: pip install "ocular-trace[fleet]", and for a store in a bucket what reads it: "ocular-trace[fleet-s3]".
 What is kept for how long: docs/fleet.md.
 Exit status: 0 ended in order (--once: all was added), 1 failed, 2 wrong usage.
 END

@@ -32,7 +32,7 @@ usage: ocular fleet add STORE DIR... [--label NAME=VALUE]... [--events] [--parti
        ocular fleet trace STORE RECORDING
        ocular fleet compact STORE
 
-  STORE               a folder, or an address (s3://bucket/prefix); add makes it, but no bucket
+  STORE               a folder, or an address: s3://bucket/prefix, gs://, abfs://, hdfs://; add makes it, but no bucket
 
 END
 	table_help fleet_table
@@ -44,7 +44,8 @@ END
   ocular fleet sql runs 'SELECT key, sum(self_ns) FROM function GROUP BY key ORDER BY 2 DESC LIMIT 9'
 
 It needs DuckDB: pip install "ocular-trace[fleet]"; --events also pyarrow: pip install "ocular-trace[fleet-events]"; spark
-PySpark and Java 17: pip install "ocular-trace[fleet-spark]"; a store in a bucket s3fs: pip install "ocular-trace[fleet-s3]".
+PySpark and Java 17: pip install "ocular-trace[fleet-spark]"; a store in a bucket what reads it: pip install "ocular-trace[fleet-s3]",
+[fleet-gs], [fleet-abfs] or [fleet-hdfs].
 The tables are in docs/fleet.md.
 Exit status: 0 done, 1 failed, 2 wrong usage.
 END

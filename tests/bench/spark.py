@@ -27,14 +27,18 @@ from test_spark import parents, tree  # noqa: E402
 GROUPS = "/sys/fs/cgroup"
 PERIOD = 100_000  # us, of a quota
 PROGRAM = """
-import json, sys
+import json, subprocess, sys
 def inner(n):
     return sum(i * i for i in range(n))
 def outer(n):
     for i in range(n):
         inner(20)
         json.loads(json.dumps({'a': i, 'b': [i] * 5}))
-outer(int(sys.argv[1]))
+calls, processes = map(int, sys.argv[1:])
+others = [subprocess.Popen([sys.executable, __file__, sys.argv[1], "1"]) for _ in range(1, processes)]
+outer(calls)
+for other in others:
+    other.wait()
 """
 
 
@@ -109,7 +113,7 @@ def run(options, folder, workers, number):
         os.makedirs(path, exist_ok=True)
     words = [recording.WRAPPER, "fleet", "spark", os.path.join(folder, f"store{number}"), os.path.join(folder, "all"), "--master", f"local-cluster[{workers},1,1024]"]
     for setting in ("eventLog.enabled=true", f"eventLog.dir=file:{log}", "eventLog.compress=false", "eventLog.rolling.enabled=false",
-                    "scheduler.minRegisteredResourcesRatio=1.0", "scheduler.maxRegisteredResourcesWaitingTime=300s", "locality.wait=0s"):
+                    f"ocular.split={options.split}", "scheduler.minRegisteredResourcesRatio=1.0", "scheduler.maxRegisteredResourcesWaitingTime=300s", "locality.wait=0s"):
         words += ["--conf", "spark." + setting]
     environment = recording.plain_environment(PYTHON=options.python, TMPDIR=scratch, SPARK_LOCAL_DIRS=scratch, SPARK_LOCAL_IP="127.0.0.1")
     seen = Workers(folder, options.share)
@@ -138,6 +142,8 @@ def main():
     parser.add_argument("--traced", help="the Python that is recorded (default: the newest that is built for)")
     parser.add_argument("--recordings", type=int, default=16)
     parser.add_argument("--calls", type=int, default=30000, help="of the program's loop (30,000: 1.5 million events)")
+    parser.add_argument("--processes", type=int, default=1, help="of the program, each of which makes so many")
+    parser.add_argument("--split", default="512m", help="bytes of a recording from which on it is of several tasks")
     parser.add_argument("--workers", default="1,2,4")
     parser.add_argument("--share", type=float, default=0)
     parser.add_argument("--rounds", type=int, default=1)
@@ -149,8 +155,10 @@ def main():
         python = options.traced or recording.found_pythons()[-1]
         for n in range(options.recordings):
             name = os.path.join(folder, f"all/r{n}")
-            subprocess.run([recording.WRAPPER, "record", "-q", "-o", name, "--python", python, "--", "app.py", str(options.calls)],
-                           cwd=folder, check=True, env=recording.plain_environment())
+            subprocess.run([recording.WRAPPER, "record", "-q", "-o", name, "--python", python, "--", "app.py", str(options.calls),
+                            str(options.processes)], cwd=folder, check=True, env=recording.plain_environment())
+            if not n:
+                print(f"{os.path.getsize(os.path.join(name, 'perf.data')) / 1e6:.0f} MB each, as perf.data\n", flush=True)
             subprocess.run([recording.WRAPPER, "pack", "-q", "--remove", name], cwd=folder, check=True, env=recording.plain_environment())
         print("| workers | s | against one | tasks at a time | CPU s |\n|---|---|---|---|---|", flush=True)
         first = None

@@ -137,11 +137,11 @@ def fetch(python, folder, packages):
         return True
 
 
-def of_fleets(python, chosen, cases):
-    """Of (name, function), with the newest Python and one that has what fleets need; cases for run_cases()."""
+def of_fleets(python, chosen, cases, packages=None):
+    """Of (name, function), with the newest Python and one that has what fleets need, or these; cases for run_cases()."""
     if python != pythons(chosen)[-1]:
         return
-    duck = venv(python, *FLEET)
+    duck = venv(python, *(packages or FLEET))
     for name, function in cases:
         yield (name, function, python, duck) if duck else (name, NO_VENV)
 

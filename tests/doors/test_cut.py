@@ -40,9 +40,9 @@ if not os.fork():
     os._exit(0)
 os.wait()
 """
-# name, program, options of ocular-record; may the whole one say that its processes did not stop in order?
-KINDS = (("plain", WORK, (), False), ("flight", FLIGHT, ("--flight", "16K"), False),
-         ("flight of forks", FORKS, ("--flight", "10ms"), True), ("without a stop", WORK + "os._exit(0)\n", (), True))
+# name, program, options of ocular-record
+KINDS = (("plain", WORK, ()), ("flight", FLIGHT, ("--flight", "16K")),
+         ("flight of forks", FORKS, ("--flight", "10ms")), ("without a stop", WORK + "os._exit(0)\n", ()))
 
 
 def read(data, decoder):
@@ -87,32 +87,30 @@ def read_cut(whole, size, decoders, folder):
         yield decoder, read(data, decoder)
 
 
-def check(python, program, options, unstopped, folder):
+def check(python, program, options, folder):
     data = os.path.join(folder, "data")
     done = recording.record(data, [python, "-c", program], recording.traced_environment("calls"), *options)
     if done.returncode:
         return [f"exit status {done.returncode}: {done.stderr}"]
-    kept = {"unstopped"} if unstopped else set()
     problems, cuts, events = [], 0, 0
     for decoder in "perf", "ocular-pt":
         losses, console, _, events = read(data, decoder)
-        if set(losses) - kept or (WHOLE in console) == bool(losses):
+        if losses or WHOLE not in console:
             problems.append(f"whole, {decoder}: {losses}")
     end = None
     for n, end in enumerate(sizes := list(places(os.path.join(data, "perf.data")))):
         decoders = ("ocular-pt", "perf") if n % (len(sizes) // BY_PERF) == 0 else ("ocular-pt",)
         for decoder, (losses, console, page, count) in read_cut(data, end, decoders, folder):
             cuts += 1
-            missing = set(losses) - kept
-            told = "repaired" in missing and WHOLE not in console and WHOLE not in page
+            told = "repaired" in losses and WHOLE not in console and WHOLE not in page
             if count < events and not told:
                 problems.append(f"cut to {end}, {decoder}: {count} of {events} events, {losses}")
-            if end == sizes[-1] and (missing or count != events):
+            if end == sizes[-1] and (losses or count != events):
                 problems.append(f"cut behind its data, {decoder}: {count} of {events} events, {losses}")
     return problems + ([] if cuts > 20 else [f"only {cuts} readings"])
 
 
-def nothing_read(python, program, options, unstopped, folder):
+def nothing_read(python, program, options, folder):
     """The code tables with another recording's perf.data without a marker: what the tables count is missing."""
     data, other = (os.path.join(folder, name) for name in ("data", "other"))
     for where, text in ((data, program), (other, "pass")):
@@ -126,8 +124,7 @@ def nothing_read(python, program, options, unstopped, folder):
     problems = []
     for decoder in "perf", "ocular-pt":
         losses, console, page, count = read(data, decoder)
-        missing = losses.get("unstopped" if unstopped else "markers", 0)
-        if count or missing < (1 if unstopped else 500) or "repaired" in losses or WHOLE in console or WHOLE in page:
+        if count or losses.get("markers", 0) < 500 or "repaired" in losses or WHOLE in console or WHOLE in page:
             problems.append(f"{decoder}: {count} events, {losses}")
     return problems
 

@@ -316,6 +316,20 @@ def beyond_count(run, pid):
     return problems
 
 
+def pool(python, folder):
+    """Workers of multiprocessing end by os._exit: all calls are there, and nothing is said to be lost."""
+    body = "import multiprocessing as mp\n" \
+           "with mp.get_context('fork').Pool(3) as pool: pool.map(run, [100] * 30, 1); pool.close(); pool.join()"
+    run = Run(python, folder, body).finish()
+    problems = [] if run.leaf_calls() == 3000 else [f"{run.leaf_calls()} calls of 3000"]
+    stops = [line for line in run.table() if line["kind"] == "stop"]
+    if len(stops) != 1:
+        problems.append(f"{len(stops)} processes stopped in order: this test wants workers that do not")
+    if any(run.losses().values()) or "Nothing was lost." not in recording.report(run.data, "console=always"):
+        problems.append(f"losses: {run.losses()}")
+    return problems
+
+
 AGAIN = "signal.signal(signal.SIGTERM, signal.SIG_DFL); signal.raise_signal(signal.SIGTERM)"
 
 
@@ -357,12 +371,15 @@ wait_for('never')
 
 
 def ends_hard(python, how, status, folder):
-    """The last calls before the end are there, to the last one."""
+    """The last calls before the end are there, to the last one, and only a signal is told of: nothing is lost."""
     quiet = "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); "
     run = Run(python, folder, quiet + f"work(4, 5_000); run(777); {how}").finish()
     problems = [] if run.status == status else [f"status {run.status}, not {status}: {run.err}"]
     if run.leaf_calls() != 20_777:
         problems.append(f"{run.leaf_calls()} calls of 20777 came back")
+    told = "process was killed: what it wrote is all here" if status < 0 else "Nothing was lost."
+    if run.losses()["unstopped"] != (status < 0) or told not in recording.report(run.data, "console=always"):
+        problems.append(f"losses: {run.losses()}")
     return problems + nothing_lost(run) + all_in_circle(recording.events(run.data))
 
 
@@ -428,6 +445,7 @@ CASES = {
     "the target aborts": (ends_hard, "os.abort()", -signal.SIGABRT),
     "the target crashes": (ends_hard, "import ctypes; ctypes.string_at(0)", -signal.SIGSEGV),
     "the target leaves by os._exit": (ends_hard, "os._exit(6)", 6),
+    "a pool of processes": (pool,),
     "Ctrl-C to the recorder alone": (interrupted,),
     "the disk is full": (disk_full,),
     "the disk is full, and it is told how much is missing": (disk_full_sums,),

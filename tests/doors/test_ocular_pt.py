@@ -52,13 +52,19 @@ def difference(first, second):
 
 
 def compare(folder, least=1, summaries=True):
-    """Both decoders' events of a recording and, if the clock is the same, its summary."""
-    out = {name: os.path.join(folder, name) for name in ("events.perf", "events.pt", "summary.perf", "summary.pt")}
+    """Both decoders' events of a recording and, if the clock is the same, its summary. And the timeline: beside a file
+    that wants a sample of each event, or alone, where most events come without."""
+    out = {name: os.path.join(folder, name)
+           for name in ("events.perf", "events.pt", "summary.perf", "summary.pt", "timeline.beside", "timeline.alone")}
     recording.report(folder, f"events={out['events.perf']}", f"summary={out['summary.perf']}")
-    done = ocular_pt(folder, "as_perf=yes", f"events={out['events.pt']}", f"summary={out['summary.pt']}")
+    done = ocular_pt(folder, "as_perf=yes", f"events={out['events.pt']}", f"summary={out['summary.pt']}",
+                     f"perfetto={out['timeline.beside']}")
     if done.returncode:
         return [f"ocular-pt: exit status {done.returncode}: {done.stderr}"]
     problems = difference(read(out["events.perf"]), read(out["events.pt"]))
+    ocular_pt(folder, "as_perf=yes", f"perfetto={out['timeline.alone']}")
+    if read(out["timeline.beside"]) != read(out["timeline.alone"]):
+        problems.append("the timeline is another one if no other file is written")
     if summaries:
         problems += difference(read(out["summary.perf"]), read(out["summary.pt"]))
     if read(out["events.pt"]).count("\n") <= least:

@@ -104,6 +104,8 @@ def equal(python, duck, folder):
     fleet.must("add", "one", *(f"all/{name}" for name in names), *LABELS)
     problems += unequal(fleet, "many")
     before = tree(os.path.join(folder, "many"))
+    rows = [path for path in before if "/recording/" in path]
+    problems += [f"not in one pack: {rows}"] * (len(rows) != 1 or "/pack-" not in rows[0])
     done = spark(fleet, "many", f"file://{folder}/all", *LABELS)
     problems += [f"again: exit {done.returncode}: {done.stdout}{done.stderr}"] * (done.returncode != 0 or done.stdout.count("in the store already") != len(names))
     with open(os.path.join(folder, "all", "bad.ocular"), "wb") as file:

@@ -246,8 +246,11 @@ def killed(python, duck, folder):
 
 
 def together(python, duck, folder):
+    return come_together(Fleet(python, duck, folder))
+
+
+def come_together(fleet):
     """Recordings that one command adds come into one file a table, with the rows that they have in files of their own; a further one does not."""
-    fleet = Fleet(python, duck, folder)
     names = [fleet.record(f"t{n}", 20 + n) for n in range(WRITERS)]
     for name in names:
         fleet.must("add", "alone", name)
@@ -348,6 +351,42 @@ def half_compacted(python, duck, folder):
     fleet.must("compact", "store")
     left = [path for path in fleet.files() if path.endswith(".parquet") and "/pack-" not in path]
     return problems + [f"left: {left}"] * bool(left)
+
+
+# `ocular fleet trace`, up to what it becomes, which tests/viewers/test_view.py shows.
+TRACE = """
+import json, os, sys
+from ocular import fleet
+def became(path, words):
+    sys.exit(print(json.dumps(words[1:])))
+os.execv = became
+sys.exit(fleet.main(["trace", "store", sys.argv[1], "--no-browser"]))
+"""
+
+
+def traced(python, duck, folder):
+    """Of several recordings it opens the one, packed or not, by the beginning of its id; not if that is another one now, or gone."""
+    fleet = Fleet(python, duck, folder)
+    for name in ("a", "b"):
+        fleet.record(name, 20)
+    recording.run([recording.WRAPPER, "pack", "-q", "--remove", "b", "-o", "b.ocular"], cwd=folder)
+    fleet.must("add", "store", "a", "b.ocular")
+    ids = {os.path.basename(row["path"]): row["recording"] for row in fleet.sql("SELECT path, recording FROM recording")}
+
+    def trace(name):
+        return recording.run([duck, "-c", TRACE, ids[name][:8]], cwd=folder, env=recording.plain_environment(
+            PYTHON=duck, PYTHONPATH=os.path.join(recording.BUILD, "python")))
+    problems = []
+    for name in ids:
+        done, wanted = trace(name), ["view", "--perfetto", "--no-browser", os.path.join(folder, name)]
+        problems += [f"{name}: {done.stdout}{done.stderr}"] * (done.returncode != 0 or json.loads(done.stdout) != wanted)
+    os.rename(os.path.join(folder, "b.ocular"), os.path.join(folder, "c.ocular"))
+    shutil.rmtree(os.path.join(folder, "a"))
+    fleet.record("a", 30)
+    for name, text in (("a", "has another recording now than"), ("b.ocular", "where it is not any more")):
+        done = trace(name)
+        problems += [f"{name}: {done.stdout}{done.stderr}"] * (done.returncode != 1 or text not in done.stderr or done.stderr.count("\n") != 1)
+    return problems
 
 
 def durations_of(folder):
@@ -541,6 +580,9 @@ def recorded_events(fleet):
     done = fleet.traced("record", "--fleet", "with", "--events", "-o", "e", "--", "app.py", "3")
     problems = [f"record --events: exit {done.returncode}: {done.stderr}"] * (done.returncode != 0 or "added to 'with'" not in done.stderr)
     problems += wrong_events(fleet, 1, "with")
+    fleet.traced("record", "-q", "--fleet", "pieces", "--switch-output", "64K", "-o", "p", "--", "app.py", "100")
+    found = fleet.sql("SELECT count(*) AS n FROM recording", "pieces")[0]["n"], [path for path in tree(fleet.folder) if "/pieces/recording/" in path]
+    problems += [f"pieces: {found}"] * (found[0] < WRITERS or len(found[1]) != 1)
     done = fleet.traced("run", "-q", "--fleet", "store", "--label", "release=1.5", "--events", "e.txt", "-o", "f", "--", "app.py", "3")
     with open(os.path.join(fleet.folder, "e.txt"), encoding="utf-8") as file:
         problems += ["run --events"] * (done.returncode != 0 or "PY_START" not in file.read())
@@ -719,7 +761,7 @@ def tree(folder):
 CASES = (
     ("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
     ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
-    ("added together", together), ("each event as a row", events), ("a store that is partitioned by labels", partitioned),
+    ("added together", together), ("trace opens the one recording", traced), ("each event as a row", events), ("a store that is partitioned by labels", partitioned),
     ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
     ("answers as a table, JSON, CSV and a page", formats),
     ("2 % on one host of 50 is found", made_up),

@@ -37,6 +37,29 @@ static void test_who_hears_what(void **state)
 	assert_string_equal(heard, "acca");
 }
 
+static uint64_t until(struct sink *s, int32_t pid, int32_t tid)
+{
+	return pid == 7 && tid == 8 ? s->error[0] : 0;
+}
+
+static const struct sink_ops patient = { .sample = note, .quiet_until = until };
+
+/* As long as all of them do without samples; who hears of none has no say. */
+static void test_until_when_it_is_quiet(void **state)
+{
+	struct sink d = { .ops = &hears_gaps, .error = "d" }, c = { .ops = &patient, .next = &d, .error = "c" };
+	struct sink b = { .ops = &patient, .next = &c, .error = "b" };
+	struct sink a = { .ops = &hears_both, .next = &b, .error = "a" };
+	struct subscribers two = subscribers_of(&b, NULL), all = subscribers_of(&a, NULL),
+			   none = subscribers_of(&d, NULL);
+
+	(void)state;
+	assert_int_equal(subscribers_quiet_until(&two, 7, 8), 'b');
+	assert_int_equal(subscribers_quiet_until(&two, 7, 9), 0);
+	assert_int_equal(subscribers_quiet_until(&all, 7, 8), 0);
+	assert_true(subscribers_quiet_until(&none, 7, 8) == UINT64_MAX);
+}
+
 static void test_nobody(void **state)
 {
 	struct subscribers to = subscribers_of(NULL, NULL);
@@ -50,6 +73,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_who_hears_what),
+		cmocka_unit_test(test_until_when_it_is_quiet),
 		cmocka_unit_test(test_nobody),
 	};
 

@@ -80,13 +80,25 @@ static void test_backwards(void **state)
 	assert_reading(&r[1], 6 * MS, 0, 0);
 }
 
+/* Events that were not told one by one count in the millisecond that they are in. */
+static void test_passed(void **state)
+{
+	struct meter m = { 0 };
+
+	(void)state;
+	assert_int_equal(meter_end(&m), 0);
+	meter_event(&m, MS + 3, r);
+	assert_int_equal(meter_end(&m), 2 * MS);
+	meter_passed(&m, 6);
+	assert_int_equal(meter_event(&m, 2 * MS, r), 1);
+	assert_reading(&r[0], MS, 7000, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_neighbours),
-		cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_end),
-		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_neighbours), cmocka_unit_test(test_silence), cmocka_unit_test(test_end),
+		cmocka_unit_test(test_backwards),  cmocka_unit_test(test_passed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,10 +11,12 @@
 static void test_bits_stay_as_it_grows(void **state)
 {
 	static const uint64_t numbers[] = { 3, 64, 63, 1000, 999, 100000 };
-	struct pftrace_sequence *s = pftrace_sequence_new();
+	struct pftrace_sequence *s = pftrace_sequence_new(200);
 
 	(void)state;
 	assert_non_null(s);
+	assert_int_equal(s->id_length, 3);
+	assert_memory_equal(s->id, "\x50\xc8\x01", 3); /* trusted_packet_sequence_id */
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		uint64_t bit = 1ull << numbers[i] % 64, *word = pftrace_sequence_word(s, numbers[i]);
 

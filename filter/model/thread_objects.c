@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How nearly all activations of generators and coroutines begin, are suspended, go on and end: where calls and
+ * returns do (thread_plain.h), of an object that is known (objects.h). subjects.c is asked only about those that have
+ * to do with a task. All others are in thread_identity.c and thread_activations.c.
+ */
+#include "thread_parts.h"
+#include "thread_plain.h"
+
+#include "loop.h"
+#include "objects.h"
+
+/* Only sinks that hear of activations ask for the task's name. */
+static inline void name_task(const struct thread *t, struct object *o, const struct subscribers *to)
+{
+	if (to->first.enter || to->first.leave)
+		subject_name(t, o, to->profile);
+}
+
+static inline struct frame *put(const struct thread *t, struct stack *st, enum marker_op op, struct code *code,
+				uint64_t ns, uint64_t cycles)
+{
+	const struct sample s = { .op = op, .pid = t->pid, .tid = t->tid, .code = code, .time = ns, .cycles = cycles };
+
+	return stack_put(st, code->function->activity, &s);
+}
+
+/* The innermost activation, of this object, has been put on the stack. */
+static inline int begin_of(struct thread *t, struct stack *st, struct object *o, const struct subscribers *to)
+{
+	struct frame *f = stack_top(st);
+	int err = 0;
+
+	f->a.object = o;
+	o->running = true;
+	t->doing.yielded = NULL;
+	t->doing.last.address = 0;
+	if (subject_is_concerned(&t->doing, o, o->code))
+		err = subject_begins(t, st, o, f->a.start_ns, to);
+	o->code->function->cpu_unknown |= !t->cpu.known;
+	t->depth++;
+	note_subjects(t, &f->a, to);
+	return err ?: SUBSCRIBERS_CALL(to, enter, &f->a);
+}
+
+/* Does it begin or go on where calls of its code do? */
+static inline bool runs_plainly(const struct thread *t, const struct stack *st, const struct code *code)
+{
+	const struct function *fn = code->function;
+
+	return fn->stack == st && stack_has_room(st) && t->depth && !st->import;
+}
+
+int thread_start_object(struct thread *t, struct code *code, uint64_t ns, uint64_t cycles, const struct subscribers *to)
+{
+	struct stack *st = t->stack;
+	struct function *fn = code->function;
+	struct object *o;
+	struct frame *f;
+
+	if (!runs_plainly(t, st, code) || !code->process->identity || t->doing.beginning)
+		return THREAD_SLOW;
+	o = objects_begin(t->objects, code, ns);
+	if (!o)
+		return -ENOMEM;
+	t->objects->told = true;
+	t->doing.stepping = 0;
+	name_task(t, o, to);
+	f = put(t, st, OP_PY_START, code, ns, cycles);
+	fn->calls++;
+	fn->recursive_calls += f->recursive;
+	return begin_of(t, st, o, to);
+}
+
+/* What goes on at that address, where it was suspended; NULL: that is not known, or it may be on the stack. */
+static inline struct object *suspended_at(const struct thread *t, const struct stack *st, const struct code *code,
+					  uint64_t address)
+{
+	struct object *o = map_get(&t->objects->by_address, address);
+
+	if (!o || o->code != code || !o->suspended || o->epoch != t->objects->epoch || o->spans)
+		return NULL;
+	return st->nframes && !stack_top(st)->awaits ? o : NULL;
+}
+
+int thread_resume_object(struct thread *t, struct code *code, uint64_t address, uint64_t ns, uint64_t cycles,
+			 const struct subscribers *to)
+{
+	struct stack *st = t->stack;
+	struct function *fn = code->function;
+	struct object *o = address && runs_plainly(t, st, code) ? suspended_at(t, st, code, address) : NULL;
+	uint64_t suspended_ns;
+	int err;
+
+	if (!o)
+		return THREAD_SLOW;
+	t->objects->told = true;
+	t->doing.beginning = t->doing.stepping = 0;
+	name_task(t, o, to);
+	put(t, st, OP_PY_RESUME, code, ns, cycles);
+	suspended_ns = ns > o->since_ns ? ns - o->since_ns : 0;
+	o->suspended = false;
+	fn->suspended_ns += suspended_ns;
+	fn->resumes++;
+	err = loop_resume_frame(st, &o->held, ns, cycles, suspended_ns);
+	return err ?: begin_of(t, st, o, to);
+}
+
+/* Its object, if the innermost activation, of this code, ends where calls do; NULL: it does not, or has none. */
+static inline struct object *ending(const struct thread *t, const struct stack *st, const struct code *code)
+{
+	const struct frame *f = stack_top(st);
+
+	if (st->nframes < 2 || f->a.code != code || f[-1].awaits)
+		return NULL;
+	return (uintptr_t)f->spans | (uintptr_t)f[-1].spans | (uintptr_t)t->outside_spans ? NULL : f->a.object;
+}
+
+/* Its first yield tells the address. 0, -ENOMEM, or THREAD_SLOW: it is another object that yields. */
+static inline int yields(struct thread *t, struct object *o, uint64_t address)
+{
+	if (o->address == address && address)
+		return 0;
+	return o->address || !address ? THREAD_SLOW : objects_tell(t->objects, o, address);
+}
+
+/* What has yielded last awaits nothing that has: nearly always. */
+static inline void link_yield(struct thread *t, struct object *o)
+{
+	if (t->doing.last.address) {
+		thread_link_yields(t, o);
+		return;
+	}
+	o->awaiter.address = 0;
+	t->doing.last.address = o->address;
+	t->doing.last.serial = o->serial;
+}
+
+/* As long as it is suspended. */
+static inline int suspend(struct thread *t, struct stack *st, struct object *o, uint64_t ns, uint64_t cycles)
+{
+	o->running = false;
+	o->suspended = true;
+	o->since_ns = ns;
+	o->epoch = t->objects->epoch;
+	return loop_hold_frame(st, &o->held, ns, cycles);
+}
+
+int thread_yield_object(struct thread *t, struct code *code, uint64_t address, uint64_t ns, uint64_t cycles,
+			const struct subscribers *to)
+{
+	struct stack *st = t->stack;
+	struct object *o = ending(t, st, code);
+	int err = o ? yields(t, o, address) : THREAD_SLOW;
+
+	if (err)
+		return err;
+	name_task(t, o, to);
+	if (subject_is_yielding(&t->doing, stack_top(st), o))
+		err = subject_ends(t, st, o, ns, LEAVE_YIELD, to);
+	else
+		o->eager = (struct eager){ 0 };
+	err = err ?: suspend(t, st, o, ns, cycles);
+	err = err ?: take_off(t, st, ns, cycles, LEAVE_YIELD, to);
+	link_yield(t, o);
+	return err;
+}
+
+int thread_return_object(struct thread *t, struct code *code, uint64_t ns, uint64_t cycles,
+			 const struct subscribers *to)
+{
+	struct stack *st = t->stack;
+	struct object *o = ending(t, st, code);
+	int err = 0;
+
+	if (!o)
+		return THREAD_SLOW;
+	name_task(t, o, to);
+	t->doing.last.address = 0;
+	if (subject_is_ending(stack_top(st), o))
+		err = subject_ends(t, st, o, ns, LEAVE_RETURN, to);
+	err = err ?: loop_leave_frame(st, true);
+	err = err ?: take_off(t, st, ns, cycles, LEAVE_RETURN, to);
+	objects_end(t->objects, o, ns, true);
+	return err;
+}
