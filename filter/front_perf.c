@@ -26,6 +26,7 @@
 #include "base/cpus.h"
 #include "base/text.h"
 #include "gather.h"
+#include "mapped.h"
 #include "pipe.h"
 #include "recording.h"
 
@@ -49,6 +50,9 @@
 /* Bytes a marker takes in a recording of ours (docs/marker.md): only for the progress line. */
 #define BYTES_PER_MARKER 12
 
+/* perf maps the whole recording: what it has read of it is given back after so many words, 4 to 5 MB. */
+#define WORDS_KEPT (1u << 19)
+
 /* perf fills this in before it calls start; perf gives it its name. */
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
 
@@ -63,6 +67,8 @@ struct front {
 	struct progress progress;
 	struct analysis analysis;
 	struct recording recording;
+	char *mapped;	/* the recording's whole name; NULL: not known */
+	uint32_t words; /* since its memory was given back */
 	struct options options;
 	const char *tips, *psbs;
 	uint64_t psb_ip; /* of the last PSB, 0: none since a TIP */
@@ -86,6 +92,7 @@ static int complain(const struct front *f, const char *why, int err)
 static void free_front(struct front *f)
 {
 	recording_free(&f->recording);
+	free(f->mapped);
 	free(f);
 }
 
@@ -145,6 +152,8 @@ static int open_analysis(struct front *f)
 	int err;
 
 	recording_find(r);
+	if (r->file && asprintf(&f->mapped, "%s/%s", r->dir, r->file) < 0)
+		f->mapped = NULL;
 	err = analysis_open(&f->analysis, &f->options, f->options.codes ? f->options.codes : r->dir);
 	f->analysis.trace.profile.cut = r->cut;
 	f->analysis.trace.profile.file = r->file;
@@ -257,6 +266,13 @@ static __attribute__((noinline)) int take_tip(struct front *f, const struct perf
 			   RUN_BRANCHES);
 }
 
+static COLD void give_back(struct front *f)
+{
+	f->words = 0;
+	if (f->mapped)
+		mapped_give_back(f->mapped);
+}
+
 static inline int take(struct front *f, const struct perf_dlfilter_sample *s)
 {
 	struct word w = { .pid = s->pid, .tid = s->tid, .time = s->time };
@@ -264,6 +280,8 @@ static inline int take(struct front *f, const struct perf_dlfilter_sample *s)
 	if (s->raw_size < PTWRITE_RAW_SIZE)
 		return 0;
 	memcpy(&w.bits, (const char *)s->raw_data + PTWRITE_RAW_PAYLOAD, sizeof(w.bits));
+	if (++f->words == WORDS_KEPT)
+		give_back(f);
 	return gather_word(&f->g, &w, RUN_WORDS);
 }
 
