@@ -172,18 +172,26 @@ static inline int32_t number(struct event_columns *e, const struct code *code, c
 	return (uintptr_t)known->what == what ? known->number : number_of(e, code, name, known);
 }
 
-static inline void set64(struct event_columns *e, enum column c, uint32_t row, bool valid, int64_t value)
+/* Whether it is null is nearly always known to the compiler. A block's bits are 0 when it begins. */
+static inline __attribute__((always_inline)) void tell_valid(struct event_columns *e, enum column c, uint32_t row,
+							     bool valid)
 {
-	((int64_t *)e->cells[c])[row] = value;
-	if (e->valid[c])
+	if (types[c].nullable && !(__builtin_constant_p(valid) && !valid))
 		e->valid[c][row / 64] |= (uint64_t)valid << row % 64;
 }
 
-static inline void set32(struct event_columns *e, enum column c, uint32_t row, bool valid, int32_t value)
+static inline __attribute__((always_inline)) void set64(struct event_columns *e, enum column c, uint32_t row,
+							bool valid, int64_t value)
+{
+	((int64_t *)e->cells[c])[row] = value;
+	tell_valid(e, c, row, valid);
+}
+
+static inline __attribute__((always_inline)) void set32(struct event_columns *e, enum column c, uint32_t row,
+							bool valid, int32_t value)
 {
 	((int32_t *)e->cells[c])[row] = value;
-	if (e->valid[c])
-		e->valid[c][row / 64] |= (uint64_t)valid << row % 64;
+	tell_valid(e, c, row, valid);
 }
 
 /* What begins, ends or continues an activation of generator code says of which object. */

@@ -65,21 +65,23 @@ static __attribute__((noinline)) uint32_t edge_of(struct calltree *t, uint32_t p
 	return n;
 }
 
-/* What lies between a function and its caller has its times, too. The caller. */
-static __attribute__((noinline)) uint32_t leave_edge(struct calltree *t, uint32_t node, uint64_t ns, uint64_t cycles,
-						     const struct off *off)
-{
-	struct call_node *edge = &t->nodes[node];
-
-	edge->ns += ns;
-	edge->cycles += cycles;
-	off_add(&edge->off, *off);
-	return edge->parent;
-}
-
 static bool is_edge(const struct call_node *n)
 {
 	return !n->code && n->parent;
+}
+
+/* What lies between a function and its caller has its times, too; its caller is where the stack is. */
+void calltree_leave_edge(struct calltree *t, struct call_root *r, const struct activation *a, uint64_t end_ns,
+			 uint64_t end_cycles)
+{
+	struct call_node *edge = &t->nodes[r->current];
+
+	if (!is_edge(edge))
+		return;
+	edge->ns += end_ns - a->start_ns;
+	edge->cycles += end_cycles - a->start_cycles;
+	off_add(&edge->off, a->off);
+	r->current = edge->parent;
 }
 
 static uint32_t child_of(struct calltree *t, uint32_t parent, struct code *code)
@@ -109,40 +111,23 @@ static uint32_t root_node(struct calltree *t, int32_t pid)
 	return node;
 }
 
-/* Made together with its node. NULL: no memory. */
-static inline struct call_root *root_of(struct calltree *t, int32_t pid, int32_t tid, uint32_t interpreter)
+struct call_root *calltree_root_made(struct calltree *t, struct call_root *r)
 {
-	struct call_root *r = tstate_of(&t->roots, pid, tid, interpreter, sizeof(*r));
-
 	if (r && !r->root)
-		r->root = r->current = root_node(t, pid);
+		r->root = r->current = root_node(t, r->tstate.pid);
 	return r && r->root ? r : NULL;
 }
 
-int calltree_enter(struct calltree *t, const struct activation *a)
+uint32_t calltree_child(struct calltree *t, uint32_t parent, struct code *code, uint32_t group)
 {
-	return calltree_enter_in(t, a, 0);
-}
+	uint32_t n = t->nodes[parent].group == group ? parent : edge_of(t, parent, group);
 
-int calltree_enter_in(struct calltree *t, const struct activation *a, uint32_t group)
-{
-	struct call_root *r = root_of(t, a->pid, a->tid, a->interpreter);
-	uint32_t n = r ? r->current : CALLTREE_NONE;
-
-	if (n && t->nodes[n].group != group)
-		n = edge_of(t, n, group);
-	n = n ? child_of(t, n, a->code) : CALLTREE_NONE;
-	if (!n)
-		return -ENOMEM;
-	r->current = n;
-	t->nodes[n].calls += a->op == OP_PY_START;
-	t->nodes[n].resumes += a->op == OP_PY_RESUME || a->op == OP_PY_THROW;
-	return 0;
+	return n ? child_of(t, n, code) : CALLTREE_NONE;
 }
 
 int calltree_resume(struct calltree *t, const struct activation *a)
 {
-	struct call_root *r = root_of(t, a->pid, a->tid, a->interpreter);
+	struct call_root *r = calltree_root_of(t, a);
 
 	if (!r)
 		return -ENOMEM;
@@ -151,7 +136,7 @@ int calltree_resume(struct calltree *t, const struct activation *a)
 }
 
 /* What has ended was called in a span, if the innermost open one is where the thread is now. */
-static void add_inner(struct call_root *r, uint64_t ns, uint64_t cycles)
+void calltree_add_inner(struct call_root *r, uint64_t ns, uint64_t cycles)
 {
 	struct call_span *in = r->nspans ? &r->spans[r->nspans - 1] : NULL;
 
@@ -163,7 +148,7 @@ static void add_inner(struct call_root *r, uint64_t ns, uint64_t cycles)
 
 int calltree_begin_span(struct calltree *t, const struct label_mark *m)
 {
-	struct call_root *r = root_of(t, m->pid, m->tid, m->interpreter);
+	struct call_root *r = calltree_root(t, m->pid, m->tid, m->interpreter);
 	uint32_t n = r ? child_of(t, r->current, (struct code *)m->name) : CALLTREE_NONE;
 
 	if (!n || !ARRAY_ROOM(r->spans, r->nspans, r->spans_size))
@@ -183,7 +168,7 @@ static uint32_t function_around(const struct calltree *t, uint32_t node)
 
 int calltree_end_span(struct calltree *t, const struct label_mark *m)
 {
-	struct call_root *r = root_of(t, m->pid, m->tid, m->interpreter);
+	struct call_root *r = calltree_root(t, m->pid, m->tid, m->interpreter);
 	struct call_span s;
 	struct call_node *n, *in;
 
@@ -195,33 +180,13 @@ int calltree_end_span(struct calltree *t, const struct label_mark *m)
 	n = &t->nodes[s.node];
 	in = &t->nodes[function_around(t, s.node)];
 	r->current = n->parent;
-	add_inner(r, m->ns - s.start_ns, m->cycles - s.start_cycles);
+	calltree_add_inner(r, m->ns - s.start_ns, m->cycles - s.start_cycles);
 	n->ns += m->ns - s.start_ns;
 	n->cycles += m->cycles - s.start_cycles;
 	n->self_ns += m->ns - s.start_ns - s.inner_ns;
 	n->self_cycles += m->cycles - s.start_cycles - s.inner_cycles;
 	in->self_ns -= m->ns - s.start_ns - s.inner_ns; /* it gets all of that when it ends */
 	in->self_cycles -= m->cycles - s.start_cycles - s.inner_cycles;
-	return 0;
-}
-
-int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
-{
-	struct call_root *r = root_of(t, a->pid, a->tid, a->interpreter);
-	struct call_node *n;
-
-	if (!r)
-		return -ENOMEM;
-	n = &t->nodes[r->current];
-	r->current = n->parent;
-	if (is_edge(&t->nodes[r->current]))
-		r->current = leave_edge(t, r->current, end_ns - a->start_ns, end_cycles - a->start_cycles, &a->off);
-	add_inner(r, end_ns - a->start_ns, end_cycles - a->start_cycles);
-	n->ns += end_ns - a->start_ns;
-	n->cycles += end_cycles - a->start_cycles;
-	n->self_ns += end_ns - a->start_ns - a->callee_ns;
-	n->self_cycles += end_cycles - a->start_cycles - a->callee_cycles;
-	off_add(&n->off, a->off);
 	return 0;
 }
 
@@ -236,7 +201,7 @@ struct off calltree_self_off(const struct calltree *t, uint32_t node)
 
 int calltree_pass(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
 {
-	struct call_root *r = root_of(t, a->pid, a->tid, a->interpreter);
+	struct call_root *r = calltree_root_of(t, a);
 	struct call_node *n;
 
 	if (!r)

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <errno.h>
+
 #include "base/map.h"
 #include "sink.h"
 #include "tstate.h"
@@ -52,12 +54,89 @@ struct calltree {
 	struct map processes; /* then: pid -> root */
 };
 
-/* A zeroed calltree is an empty one. Each: 0 or -ENOMEM. */
-int calltree_enter(struct calltree *t, const struct activation *a);
+/*
+ * A zeroed calltree is an empty one. The stack of an activation, which a sink that keeps it need not look up each time;
+ * it stays where it is. NULL: no memory.
+ */
+struct call_root *calltree_root_made(struct calltree *t, struct call_root *r);
+
+static inline struct call_root *calltree_root(struct calltree *t, int32_t pid, int32_t tid, uint32_t interpreter)
+{
+	struct call_root *r = tstate_of(&t->roots, pid, tid, interpreter, sizeof(*r));
+
+	return r && r->root ? r : calltree_root_made(t, r);
+}
+
+static inline struct call_root *calltree_root_of(struct calltree *t, const struct activation *a)
+{
+	return calltree_root(t, a->pid, a->tid, a->interpreter);
+}
+
+/* For calltree_enter_on() and calltree_leave_on() alone: all but what comes most often. */
+uint32_t calltree_child(struct calltree *t, uint32_t parent, struct code *code, uint32_t group);
+void calltree_leave_edge(struct calltree *t, struct call_root *r, const struct activation *a, uint64_t end_ns,
+			 uint64_t end_cycles);
+void calltree_add_inner(struct call_root *r, uint64_t ns, uint64_t cycles);
+
+/* Each of the following: 0 or -ENOMEM. On its stack, an activation begins or ends. */
+static inline int calltree_enter_on(struct calltree *t, struct call_root *r, const struct activation *a, uint32_t group)
+{
+	uint32_t n = t->nodes[r->current].hot;
+
+	if (!n || t->nodes[n].code != a->code || t->nodes[n].group != group)
+		n = calltree_child(t, r->current, a->code, group);
+	if (!n)
+		return -ENOMEM;
+	r->current = n;
+	t->nodes[n].calls += a->op == OP_PY_START;
+	t->nodes[n].resumes += a->op == OP_PY_RESUME || a->op == OP_PY_THROW;
+	return 0;
+}
+
+static inline void calltree_leave_on(struct calltree *t, struct call_root *r, const struct activation *a,
+				     uint64_t end_ns, uint64_t end_cycles)
+{
+	struct call_node *n = &t->nodes[r->current];
+	uint64_t ns = end_ns - a->start_ns, cycles = end_cycles - a->start_cycles;
+
+	r->current = n->parent;
+	if (!t->nodes[r->current].code)
+		calltree_leave_edge(t, r, a, end_ns, end_cycles);
+	if (r->nspans)
+		calltree_add_inner(r, ns, cycles);
+	n->ns += ns;
+	n->cycles += cycles;
+	n->self_ns += ns - a->callee_ns;
+	n->self_cycles += cycles - a->callee_cycles;
+	off_add(&n->off, a->off);
+}
+
+static inline int calltree_enter(struct calltree *t, const struct activation *a)
+{
+	struct call_root *r = calltree_root_of(t, a);
+
+	return r ? calltree_enter_on(t, r, a, 0) : -ENOMEM;
+}
+
 /* Likewise; its path is apart from the same path in another group, which is any number. 0 is that of all others. */
-int calltree_enter_in(struct calltree *t, const struct activation *a, uint32_t group);
+static inline int calltree_enter_in(struct calltree *t, const struct activation *a, uint32_t group)
+{
+	struct call_root *r = calltree_root_of(t, a);
+
+	return r ? calltree_enter_on(t, r, a, group) : -ENOMEM;
+}
+
+static inline int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
+{
+	struct call_root *r = calltree_root_of(t, a);
+
+	if (!r)
+		return -ENOMEM;
+	calltree_leave_on(t, r, a, end_ns, end_cycles);
+	return 0;
+}
+
 int calltree_resume(struct calltree *t, const struct activation *a);
-int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
 
 /* Instead of both, at leave: its own time is its caller's, and so is what it called. 0 or -ENOMEM. */
 int calltree_pass(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
@@ -69,13 +148,19 @@ int calltree_pass(struct calltree *t, const struct activation *a, uint64_t end_n
 int calltree_begin_span(struct calltree *t, const struct label_mark *m);
 int calltree_end_span(struct calltree *t, const struct label_mark *m);
 
-/* Where the activation's stack is: a node, CALLTREE_NONE outside of functions. */
+/* Where a stack is: a node, CALLTREE_NONE outside of functions. */
+static inline uint32_t calltree_at_on(const struct call_root *r)
+{
+	return r->current != r->root ? r->current : CALLTREE_NONE;
+}
+
+/* The same of the activation's stack. */
 static inline uint32_t calltree_at(const struct calltree *t, const struct activation *a)
 {
 	const struct tstate *s = tstate_find(&t->roots, a->pid, a->tid, a->interpreter);
 	const struct call_root *r = (const struct call_root *)s;
 
-	return r && r->current != r->root ? r->current : CALLTREE_NONE;
+	return r ? calltree_at_on(r) : CALLTREE_NONE;
 }
 
 /* The part of self_ns that was not on a CPU: what its children were not is theirs. In a tree without spans. */

@@ -116,7 +116,7 @@ static inline uint64_t object_of(const struct word_stream *l, enum marker_op op)
 
 static void forget_prefixes(struct word_stream *l)
 {
-	l->wide = l->number = l->callee = 0;
+	l->wide = l->number = l->numbered_callee = l->callee = 0;
 	l->prefixed = false;
 }
 
@@ -149,7 +149,7 @@ static int numbers_put(struct numbers *n, const struct process *p, uint32_t numb
 	if (number >= n->n && numbers_grow(n, number))
 		return -ENOMEM;
 	n->all[number].word = word & ~((uint64_t)MARKER_SEQ_MASK << MARKER_SEQ_SHIFT);
-	n->all[number].code = codes_own(p, marker_code(word));
+	n->all[number].code = marker_is_event(word) ? codes_own(p, marker_code(word)) : NULL;
 	return 0;
 }
 
@@ -159,21 +159,27 @@ static void numbers_free(struct numbers *n)
 	*n = (struct numbers){ 0 };
 }
 
-/* An event word with a WIDE prefix takes no number. */
+/* An event word with a WIDE prefix takes no number. With what its number's CALL calls it is a C_CALL. */
+static uint64_t numbered_word(const struct word_stream *l, uint64_t bits)
+{
+	return l->wide ? 0 : marker_c_call_of(bits, l->numbered_callee) ?: bits;
+}
+
 static int take_prefixes(struct decoder *d, struct word_stream *l, const struct word *w, int64_t *offset,
 			 int64_t *target, uint64_t *more)
 {
-	uint32_t number = l->wide ? 0 : l->number;
+	uint64_t word = l->number ? numbered_word(l, w->bits) : 0;
+	uint32_t number = l->number, callee = l->callee ?: l->numbered_callee;
 
-	if (l->callee && marker_op(w->bits) == OP_CALL &&
-	    !(*more = (uintptr_t)codes_find_or_make(d->codes, l->process, l->callee)))
+	if (callee && marker_op(w->bits) == OP_CALL &&
+	    !(*more = (uintptr_t)codes_find_or_make(d->codes, l->process, callee)))
 		return no_memory(d);
 	if (l->wide) {
 		*offset |= marker_wide_offset(l->wide);
 		*target = marker_wide_dest(l->wide);
 	}
 	forget_prefixes(l);
-	return number && numbers_put(&l->numbers, l->process, number, w->bits) ? no_memory(d) : 0;
+	return word && numbers_put(&l->numbers, l->process, number, word) ? no_memory(d) : 0;
 }
 
 static int feed_event(struct decoder *d, struct word_stream *l, const struct word *w)
@@ -255,6 +261,7 @@ static int feed_extension(struct decoder *d, struct word_stream *l, const struct
 		return 0;
 	case KIND_NUMBER:
 		l->number = marker_number(w->bits);
+		l->numbered_callee = marker_numbered_callee(w->bits);
 		l->prefixed = true;
 		return 0;
 	case KIND_CALLEE:

@@ -12,7 +12,7 @@
 /* Event words by their numbers. Numbers are given from 1 on, so an array has few holes. */
 struct numbers {
 	struct numbered {
-		uint64_t word;	   /* without seq; 0: not known */
+		uint64_t word;	   /* without seq, of an event or a C_CALL; 0: not known */
 		struct code *code; /* its code, if it is in the process's own table; else NULL */
 	} * all;
 	uint32_t n; /* of them: up to MARKER_NUMBER_MAX + 1 */
@@ -30,13 +30,14 @@ struct word_stream {
 		};
 		uint32_t state; /* all four, to test at once */
 	};
-	bool greeted;	 /* there was a HELLO */
-	uint8_t version; /* of the markers: from the HELLO; until then from the code table */
-	uint8_t next;	 /* sequence number of the next word */
-	uint64_t wide;	 /* the word, 0: none */
-	uint32_t callee; /* what the next CALL calls, 0: not known */
-	uint64_t object; /* what PY_RESUME, PY_YIELD and PY_THROW are about from here on, 0: not known */
-	uint32_t number; /* for the next event word, 0: none */
+	bool greeted;		  /* there was a HELLO */
+	uint8_t version;	  /* of the markers: from the HELLO; until then from the code table */
+	uint8_t next;		  /* sequence number of the next word */
+	uint64_t wide;		  /* the word, 0: none */
+	uint32_t callee;	  /* what the next CALL calls, 0: not known */
+	uint64_t object;	  /* what PY_RESUME, PY_YIELD and PY_THROW are about from here on, 0: not known */
+	uint32_t number;	  /* for the next event word, 0: none */
+	uint32_t numbered_callee; /* what that is a call of, and its number stands for, too; 0: of nothing */
 	struct numbers numbers;
 	struct word held;
 };
@@ -112,8 +113,8 @@ static inline struct code_event word_c_call(const struct process *p, uint64_t bi
 
 static inline bool word_is_c_call(const struct word_stream *l, uint64_t bits)
 {
-	return marker_op(bits) == OP_EXTENSION && marker_kind(bits) == KIND_C_CALL && l->version >= MARKER_EXTENSIONS &&
-	       marker_c_caller(bits) && marker_c_callee(bits);
+	return marker_is_c_call(bits) && l->version >= MARKER_EXTENSIONS && marker_c_caller(bits) &&
+	       marker_c_callee(bits);
 }
 
 /* Of what the following PY_RESUME and PY_YIELD are. */

@@ -40,7 +40,7 @@ static uint32_t find_number(const struct numbered *n, uint32_t number)
 void numbered_begin(struct numbered *n)
 {
 	n->chunk++;
-	n->next = n->given = 0;
+	n->next = n->callee = n->given = 0;
 }
 
 static void give(struct numbered *n, uint64_t word, uint32_t number)
@@ -57,10 +57,12 @@ static void give(struct numbered *n, uint64_t word, uint32_t number)
 void numbered_meet(struct numbered *n, uint64_t word)
 {
 	if (n->next && marker_is_event(word))
-		give(n, word, n->next);
-	n->next = 0;
-	if (marker_is_extension(word) && marker_kind(word) == KIND_NUMBER && marker_payload(word) <= MARKER_NUMBER_MAX)
-		n->next = marker_payload(word);
+		give(n, marker_c_call_of(word, n->callee) ?: word, n->next);
+	n->next = n->callee = 0;
+	if (marker_is_extension(word) && marker_kind(word) == KIND_NUMBER) {
+		n->next = marker_number(word);
+		n->callee = marker_numbered_callee(word);
+	}
 }
 
 uint32_t numbered_of(const struct numbered *n, uint64_t word)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * numbered.h - which event words have numbers at a place of a trace (docs/marker.md, "Words of 32 bits"), as far as the
- * chunk before that place tells. The recorder writes a word by its number wherever there is one: so who knows the words
- * also knows which of them are short.
+ * numbered.h - which event words and C_CALLs have numbers at a place of a trace (docs/marker.md, "Words of 32 bits"),
+ * as far as the chunk before that place tells. The recorder writes a word by its number wherever there is one: so who
+ * knows the words also knows which of them are short.
  */
 #pragma once
 
@@ -14,9 +14,10 @@
 
 /* Zeroed, and after numbered_begin(): none. Words are without their sequence numbers. */
 struct numbered {
-	uint32_t chunk; /* counted from 1 */
-	uint32_t next;	/* number of the event word that comes next; 0: it has none */
-	uint32_t given; /* in this chunk */
+	uint32_t chunk;	 /* counted from 1 */
+	uint32_t next;	 /* number of the event word that comes next; 0: it has none */
+	uint32_t callee; /* and what it calls, so that the number is a C_CALL's; 0: it is the word's own */
+	uint32_t given;	 /* in this chunk */
 	struct numbered_slot {
 		uint64_t word;
 		uint32_t number, chunk;

@@ -94,11 +94,39 @@ struct place {
 	uint64_t at, key;
 };
 
-static int by_place(const void *left, const void *right)
+/* By one byte, keeping the order of those that have the same: whether any differ. */
+static bool sort_by_byte(struct place *to, const struct place *places, size_t n, unsigned shift)
 {
-	const struct place *a = left, *b = right;
+	size_t ends[256] = { 0 }, sum = 0;
 
-	return (a->at > b->at) - (a->at < b->at);
+	for (size_t i = 0; i < n; i++)
+		ends[places[i].at >> shift & 0xff]++;
+	if (n && ends[places[0].at >> shift & 0xff] == n)
+		return false;
+	for (unsigned i = 0; i < 256; i++) {
+		size_t count = ends[i];
+
+		ends[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[ends[places[i].at >> shift & 0xff]++] = places[i];
+	return true;
+}
+
+/* With as much room behind them. There are many, and few bytes differ. Where they are then. */
+static struct place *sort(struct place *places, size_t n)
+{
+	struct place *other = places + n;
+
+	for (unsigned shift = 0; shift < 64; shift += 8)
+		if (sort_by_byte(other, places, n, shift)) {
+			struct place *sorted = other;
+
+			other = places;
+			places = sorted;
+		}
+	return places;
 }
 
 static struct place place_of(const struct cells_numbers *numbers, uint64_t key)
@@ -150,13 +178,13 @@ static size_t places_collect(struct place *places, const struct columns *c, cons
 
 int cells_collect(struct cell *cells, size_t *ncells, const struct columns *c, const struct cells_numbers *numbers)
 {
-	struct place *places = calloc(cells_count(c) + 1, sizeof(*places));
-	size_t n = places ? places_collect(places, c, numbers) : 0;
+	struct place *all = calloc(2 * cells_count(c) + 1, sizeof(*all)), *places;
+	size_t n = all ? places_collect(all, c, numbers) : 0;
 
 	*ncells = 0;
-	if (!places)
+	if (!all)
 		return -ENOMEM;
-	qsort(places, n, sizeof(*places), by_place);
+	places = sort(all, n);
 	for (size_t i = 0; i < n; i++) {
 		struct cell cell = make_cell(c, &places[i]);
 
@@ -165,6 +193,6 @@ int cells_collect(struct cell *cells, size_t *ncells, const struct columns *c, c
 		else
 			cells[(*ncells)++] = cell;
 	}
-	free(places);
+	free(all);
 	return 0;
 }

@@ -5,13 +5,22 @@
  */
 #include "sink_html.h"
 
+#include "base/cold.h"
 #include "html_frame.h"
 #include "html_page.h"
 #include "model/calltree.h"
 #include "model/sink_file.h"
 
+/* A thread in one interpreter: what is looked up together. */
+struct html_thread {
+	struct tstate tstate;
+	struct call_root *root;
+	struct columns_row *row; /* the thread's */
+};
+
 struct sink_html {
 	struct sink_file file;
+	struct tstates threads; /* struct html_thread */
 	struct calltree tree;
 	struct columns columns;
 	struct task_trees tasks;
@@ -45,37 +54,59 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	return err;
 }
 
-/* The thread went to another function at ns, which the tree knows already: it began there, or goes on. */
-static inline int went(struct sink_html *h, struct columns_row *row, const struct activation *a, uint64_t ns,
-		       bool called)
+static COLD struct html_thread *make_thread(struct sink_html *h, struct html_thread *t)
 {
-	return row ? columns_went(&h->columns, row, ns, calltree_at(&h->tree, a), called) : -1;
+	if (!t)
+		return NULL;
+	t->root = calltree_root(&h->tree, t->tstate.pid, t->tstate.tid, t->tstate.interpreter);
+	t->row = columns_row(&h->columns, t->tstate.pid, t->tstate.tid);
+	return t->root && t->row ? t : NULL;
+}
+
+/* NULL: no memory. */
+static inline struct html_thread *thread_of(struct sink_html *h, const struct activation *a)
+{
+	struct html_thread *t = tstate_of(&h->threads, a->pid, a->tid, a->interpreter, sizeof(*t));
+
+	return t && t->row ? t : make_thread(h, t);
+}
+
+/* The thread went to another function at ns, which the tree knows already: it began there, or goes on. */
+static inline int went(struct sink_html *h, const struct html_thread *t, uint64_t ns, bool called)
+{
+	return columns_went(&h->columns, t->row, ns, calltree_at_on(t->root), called);
 }
 
 static int enter(struct sink *s, const struct activation *a)
 {
 	struct sink_html *h = (struct sink_html *)s;
-	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
+	struct html_thread *t = thread_of(h, a);
 
-	return calltree_enter(&h->tree, a) || (task_trees_begin(&h->tasks, a) && task_trees_enter(&h->tasks, a)) ||
-			       went(h, row, a, a->start_ns, a->op == OP_PY_START)
+	return !t || calltree_enter_on(&h->tree, t->root, a, 0) ||
+			       (task_trees_begin(&h->tasks, a) && task_trees_enter(&h->tasks, a)) ||
+			       went(h, t, a->start_ns, a->op == OP_PY_START)
 		       ? sink_file_no_memory(s)
 		       : 0;
+}
+
+/* Of tasks; apart, so that what comes most often has the registers. */
+static __attribute__((noinline)) int leave_task(struct sink_html *h, const struct html_thread *t,
+						const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
+{
+	return task_trees_leave(&h->tasks, &h->tree, a, calltree_at_on(t->root), end_ns, end_cycles);
 }
 
 static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
 {
 	struct sink_html *h = (struct sink_html *)s;
-	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
+	struct html_thread *t = thread_of(h, a);
 
-	if (row && (how == LEAVE_END || how == LEAVE_GAP) && columns_end(&h->columns, row, end_ns))
+	if (!t || ((how == LEAVE_END || how == LEAVE_GAP) && columns_end(&h->columns, t->row, end_ns)))
 		return sink_file_no_memory(s);
-	if (task_trees_begin(&h->tasks, a) &&
-	    task_trees_leave(&h->tasks, &h->tree, a, calltree_at(&h->tree, a), end_ns, end_cycles))
+	if (task_trees_begin(&h->tasks, a) && leave_task(h, t, a, end_ns, end_cycles))
 		return sink_file_no_memory(s);
-	return calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, row, a, end_ns, false)
-		       ? sink_file_no_memory(s)
-		       : 0;
+	calltree_leave_on(&h->tree, t->root, a, end_ns, end_cycles);
+	return went(h, t, end_ns, false) ? sink_file_no_memory(s) : 0;
 }
 
 /* Groups that are no coroutine's, whose ids have 24 bits (marker.h): what each thread waited. */
@@ -118,6 +149,7 @@ static int task(struct sink *s, const struct task_mark *m)
 
 static void free_html(struct sink *s)
 {
+	tstates_free(&((struct sink_html *)s)->threads, NULL);
 	calltree_free(&((struct sink_html *)s)->tree);
 	columns_free(&((struct sink_html *)s)->columns);
 	task_trees_free(&((struct sink_html *)s)->tasks);

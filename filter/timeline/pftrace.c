@@ -188,46 +188,40 @@ static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const 
 	return err;
 }
 
-static int begin_trip(struct timeline *v, struct track *t, uint64_t ns, unsigned type, const struct pftrace_name *n,
-		      struct pftrace_event *e)
+/* Three args, of 17 bytes at most, beside the name: less than 128 bytes. */
+static char *put_trip(const struct pftrace_name *n, char *to, struct track *t, const struct trip *trip, uint64_t ns,
+		      unsigned type)
 {
-	int err = open_event(v, t, ns, type, 0, e);
+	struct pftrace_event e;
 
-	if (err)
-		return err;
-	pftrace_put(e, EVENT_CATEGORY, CATEGORY_LOOP);
-	pftrace_put(e, EVENT_NAME, n->number);
-	return 0;
-}
-
-static void put_trip_args(const struct timeline *v, struct pftrace_event *e, const struct trip *trip)
-{
+	pftrace_put_event(&e, to, t, ns, type);
+	pftrace_put(&e, EVENT_CATEGORY, CATEGORY_LOOP);
+	pftrace_put(&e, EVENT_NAME, n->number);
 	if (trip->uops) /* 0: the bytecode is not known */
-		pftrace_put_arg(e, KEY_UOPS, trip->uops);
-	pftrace_put_arg(e, KEY_TRIP_CYCLES + perfetto_cycles_of(v->file.sink.profile, trip->loop), trip->cycles);
-	pftrace_put_arg(e, KEY_TRIP, trip->number);
+		pftrace_put_arg(&e, KEY_UOPS, trip->uops);
+	pftrace_put_arg(&e, n->cycles, trip->cycles);
+	pftrace_put_arg(&e, KEY_TRIP, trip->number);
+	return proto_close_short(e.packet.body, proto_close_short(e.body, e.packet.to));
 }
 
+/* Of a slice both packets, or none. */
 static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
 {
-	const struct pftrace_name *n = pftrace_loop_name(names_of(v), trip->loop);
+	const struct pftrace_name *n = pftrace_loop_name(names_of(v), trip->loop, v->file.sink.profile);
 	bool slice = t->of_loop || v->iterations == ITERATIONS_SLICES;
-	struct pftrace_event e;
-	int err = introduce(v, t, n);
+	struct pftrace_event end;
+	int err = is_introduced(t, n) ? 0 : introduce(v, t, n);
+	char *to = err ? NULL : timeline_room(v, (slice ? 2 : 1) * PFTRACE_ROOM, &err);
 
-	if (err)
+	if (!to)
 		return err;
-	v->reserved += slice ? PFTRACE_ROOM : 0;
-	err = begin_trip(v, t, from, slice ? TYPE_BEGIN : TYPE_INSTANT, n, &e);
-	v->reserved -= slice ? PFTRACE_ROOM : 0;
-	if (err)
-		return err;
-	put_trip_args(v, &e, trip);
-	err = pftrace_close_event(v, &e);
-	if (err || !slice)
-		return err;
-	err = open_event(v, t, ns, TYPE_END, 0, &e);
-	return err ? err : pftrace_close_event(v, &e);
+	to = put_trip(n, to, t, trip, from, slice ? TYPE_BEGIN : TYPE_INSTANT);
+	if (slice) {
+		pftrace_put_event(&end, to, t, ns, TYPE_END);
+		to = proto_close_short(end.packet.body, proto_close_short(end.body, end.packet.to));
+	}
+	out_commit(&v->file.out, to);
+	return 0;
 }
 
 /* Names as text: there are TIMELINE_OPCODES of them at most, and repeated ones compress well. */

@@ -83,7 +83,8 @@ const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const 
 	return made;
 }
 
-const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop)
+const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop,
+					     const struct profile *p)
 {
 	struct pftrace_name *n = map_get(&names->map, (uintptr_t)loop);
 	char *text, *name;
@@ -93,7 +94,10 @@ const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const 
 	text = perfetto_loop(loop);
 	name = text ? text_utf8(text) : NULL;
 	free(text);
-	return make_name(names, loop, name, NULL, false);
+	n = make_name(names, loop, name, NULL, false);
+	if (n)
+		n->cycles = KEY_TRIP_CYCLES + perfetto_cycles_of(p, loop);
+	return n;
 }
 
 void pftrace_names_free(struct pftrace_names *names)

@@ -15,6 +15,7 @@ struct pftrace_name {
 	char *name, *category; /* NULL: a fixed one */
 	char *file;	       /* of a function, or its address on the web; NULL: there is none */
 	int64_t line;
+	unsigned cycles; /* of a loop: the key of its trips' cycles */
 	/* The beginning of a slice of a code object: a packet's field, a track event. */
 	char slice[PFTRACE_SLICE];
 	uint8_t slice_length;
@@ -29,7 +30,8 @@ struct pftrace_names {
 
 /* Named and numbered on first use. NULL: no memory. */
 const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const struct code *code);
-const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop);
+const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop,
+					     const struct profile *p);
 
 /*
  * The arg with a code object's address in the traced process, if it is known; at most 24 bytes. As text: the engine in

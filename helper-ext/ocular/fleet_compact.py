@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: MIT
 """`ocular fleet compact`: few large files instead of a file for each recording and table.
 
-A pack has a day's recordings that are in no pack yet, or those of them that were added by one command. Its rows in the table `recording` are written last, and count from then on;
+A pack has a day's recordings that are in no pack yet, or those of them that were added by one command. Whoever adds sees to it that no day stays
+without one. Its rows in the table `recording` are written last, and count from then on;
 only then are the recordings' own files taken away. Whoever adds meanwhile is not in it, and comes into the next one.
 """
 
 import contextlib
+import datetime
 import hashlib
 import time
 
 from . import fleet_files
 from . import fleet_tables as tables
-from .fleet_store import END, PACK, Refused, Store, quoted
+from .fleet_store import END, NO_DAY, PACK, Refused, Store, quoted
 
 LOCK = ".compact.lock"
 TOGETHER = 8  # recordings by one command: of fewer a pack would gain little, and keep them from a larger one
+PILE = 32  # recordings of a day that are in no pack: a service that adds one an hour has fewer, and its day comes into one pack
+QUIET = 6 * 60 * 60  # s since the last one was added to a day that is over: its rest is not waited for any longer
+AGENT = {tables.LABEL + name for name in ("service", "host", "trigger")}  # what the agent adds, it counts and takes out file by file
 OLD = 24 * 60 * 60  # s: what is still half written then was left by a writer that was killed
 
 
@@ -23,10 +28,43 @@ class Busy(Refused):
 
 
 def together(store: Store, added: "set[str]") -> None:
-    """A pack of recordings that were added by one command, if they are enough. They are there anyhow: who is at it meanwhile may take them, or the next one."""
-    if len(added) >= TOGETHER:
-        with contextlib.suppress(Busy):
+    """After recordings were added by one command: a pack of them, if they are enough, else of what was left by other commands, if it is time.
+    All are there anyhow: who is at it meanwhile may take them, or the next one.
+    """
+    with contextlib.suppress(Busy):
+        if len(added) >= TOGETHER:
             compact(store, added)
+        elif added and len(left := _left(store)) > 1:
+            compact(store, left)
+
+
+def _is_due(place: str, written: "list[float]", now: float) -> bool:
+    """Of recordings in files of their own, of one day, and when these were written."""
+    day = place.split("/")[0]
+    over = day == NO_DAY or day < datetime.datetime.fromtimestamp(now, datetime.timezone.utc).date().isoformat()
+    return len(written) >= PILE or over and len(written) > 1 and now - max(written) > QUIET
+
+
+def _left(store: Store) -> "set[str]":
+    """Recordings that have waited for a pack long enough."""
+    days: "dict[str, dict[str, float]]" = {}
+    try:
+        sizes = store.at.sizes([tables.RECORDING])
+    except OSError as e:
+        raise Refused("cannot read the store '%s': %s" % (store.shown, fleet_files.reason(e))) from None
+    for day, stem in store.files(tables.RECORDING):
+        if not stem.startswith(PACK):
+            days.setdefault(day, {})[stem] = sizes.get(store.name(tables.RECORDING, day, stem), (0, time.time()))[1]
+    due = {(day, stem) for day, stems in days.items() if _is_due(day, list(stems.values()), time.time()) for stem in stems}
+    return {stem for _, stem in due} - _agents(store, due) if due else set()
+
+
+def _agents(store: Store, found: "set[tuple[str, str]]") -> "set[str]":
+    """Those of them that `ocular agent` added."""
+    paths = [store.path(tables.RECORDING, *each) for each in sorted(found)]
+    store.at.ahead(paths)
+    rows = store.rows(store.connect(), "SELECT * FROM read_parquet(?, union_by_name = true, hive_partitioning = false)", paths)
+    return {row["recording"] for row in rows if all(row.get(label) is not None for label in AGENT)}
 
 
 def compact(store: Store, only: "set[str] | None" = None) -> int:

@@ -58,13 +58,21 @@ def made_by(command: list[str], recording: str) -> tuple[int, bool]:
     return status, made and os.path.exists(path)
 
 
+def pack(store: Store, added: "set[str]") -> None:
+    """With what other commands added, if it is time. What cannot be is no fault of the recording's, which is there."""
+    try:
+        fleet_compact.together(store, added)
+    except (Refused, KeyboardInterrupt) as e:
+        stderr.say("ocular: " + stderr.printable(str(e) or "interrupted"))
+
+
 def add(store: Store, recording: str, given: dict[str, str], events: bool, quiet: bool) -> bool:
     """False: it could not be added, which was said."""
     try:
         added = fleet_add.add(store, recording, given, events)
         for row in () if quiet else added:
             stderr.say("ocular: added to '%s' as %s%s" % (stderr.printable(store.shown), row["recording"], fleet_add.lacks(row)))
-        fleet_compact.together(store, {row["recording"] for row in added})  # of --switch-output they are many
+        pack(store, {row["recording"] for row in added})  # of --switch-output they are many
         return True
     except (Refused, RuntimeError) as e:
         reason = str(e)

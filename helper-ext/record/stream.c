@@ -20,14 +20,35 @@ static void add(struct stream *s, uint64_t tsc, uint64_t word)
 	s->added++;
 }
 
+/* A C_CALL gets its number as a CALL: readers that know nothing of this take it for one of an unknown function. */
+static void append_with_number(struct stream *s, uint64_t tsc, uint64_t word, uint32_t number)
+{
+	bool c_call = marker_is_c_call(word);
+
+	add(s, tsc, marker_number_of(number, c_call ? marker_c_callee(word) : 0));
+	stream_append(s, tsc, c_call ? marker_c_call_event(word) : word);
+}
+
+/* An event word, or a C_CALL, for which no number stands. */
+static __attribute__((noinline)) void append_event(struct stream *s, uint64_t tsc, uint64_t word)
+{
+	uint32_t number = s->wide ? 0 : numbers_meet(&s->numbers, numbers_slot(&s->numbers, word), word);
+
+	s->wide = false;
+	if (number)
+		append_with_number(s, tsc, word, number);
+	else
+		stream_append(s, tsc, word);
+}
+
 void stream_append_other(struct stream *s, uint64_t tsc, uint64_t word)
 {
-	bool event = marker_is_event(word);
-	uint32_t number = event && !s->wide ? numbers_meet(&s->numbers, numbers_slot(&s->numbers, word), word) : 0;
-
-	s->wide = (s->wide && !event) || marker_op(word) == OP_WIDE;
-	if (number)
-		add(s, tsc, marker_extension(0, KIND_NUMBER, number));
+	if (marker_is_event(word) || marker_is_c_call(word)) {
+		append_event(s, tsc, word);
+		return;
+	}
+	if (marker_op(word) == OP_WIDE)
+		s->wide = true;
 	stream_append(s, tsc, word);
 }
 

@@ -127,6 +127,9 @@
 #define MARKER_SHORT_SEQ_SHIFT 25
 #define MARKER_NUMBER_MAX      0xfffffu /* the first is 1 */
 
+/* Of NUMBER, above the number: what the CALL calls that gets it; 0: what a CALL calls is no part of it. */
+#define MARKER_NUMBERED_CALLEE_SHIFT 20
+
 /* Any word with these bits is a SCRATCH, whatever op it would be without. */
 #define MARKER_SCRATCH ((uint64_t)OP_SCRATCH << MARKER_OP_SHIFT | (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT)
 
@@ -252,6 +255,12 @@ static inline uint64_t marker_c_call(uint64_t seq, uint32_t callee, uint32_t cal
 					offset);
 }
 
+/* callee: of a CALL that calls it; 0: of any other event word. */
+static inline uint64_t marker_number_of(uint32_t number, uint32_t callee)
+{
+	return marker_extension(0, KIND_NUMBER, (uint64_t)callee << MARKER_NUMBERED_CALLEE_SHIFT | number);
+}
+
 static inline uint64_t marker_numbered(uint64_t seq, uint32_t number)
 {
 	return marker_head(OP_NUMBERED, seq) | (number & MARKER_NUMBER_MAX);
@@ -328,9 +337,34 @@ static inline uint32_t marker_c_offset(uint64_t word)
 	return word & MARKER_C_OFFSET_MAX;
 }
 
+static inline bool marker_is_c_call(uint64_t word)
+{
+	return marker_op(word) == OP_EXTENSION && marker_kind(word) == KIND_C_CALL;
+}
+
+/* Of a C_CALL: the CALL that it is but for its callee. */
+static inline uint64_t marker_c_call_event(uint64_t word)
+{
+	return marker_event(OP_CALL, 0, marker_c_caller(word), marker_c_offset(word), 0);
+}
+
+/* And back, without seq; 0: `word` is no CALL, or it and the callee do not fit into one. */
+static inline uint64_t marker_c_call_of(uint64_t word, uint32_t callee)
+{
+	if (marker_op(word) != OP_CALL || !callee || callee > MARKER_C_CODE_MAX || !marker_code(word) ||
+	    marker_code(word) > MARKER_C_CODE_MAX || marker_offset(word) > MARKER_C_OFFSET_MAX)
+		return 0;
+	return marker_c_call(0, callee, marker_code(word), marker_offset(word));
+}
+
 static inline uint32_t marker_number(uint64_t word)
 {
 	return word & MARKER_NUMBER_MAX;
+}
+
+static inline uint32_t marker_numbered_callee(uint64_t word)
+{
+	return marker_payload(word) >> MARKER_NUMBERED_CALLEE_SHIFT;
 }
 
 /* The 32 bits of a NUMBERED word in a trace, with the low 7 bits of any count; and back. */

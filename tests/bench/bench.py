@@ -1,6 +1,6 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
-    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,threads,pieces,native,waits,labels,flight,analysis,opcodes,memory]
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,pyperformance,threads,pieces,native,waits,labels,bytes,flight,analysis,opcodes,memory]
                                  [--programs NAME,...]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
@@ -19,6 +19,7 @@ import sys
 import time
 from pathlib import Path
 
+import bytes as bytes_of
 import instructions
 
 HERE = Path(__file__).resolve().parent
@@ -221,12 +222,12 @@ class Bench:
              folder / ("ocular_empty" + suffix), *objects, HERE / "ocular_empty.c"])
         return folder
 
-    def package(self, python, name):
+    def package(self, python, name, *options):
         """A folder with a package in it, from the package index; None where it cannot be had."""
         folder = self.build / (name + "-" + run([python, "-c", "import sysconfig; print(sysconfig.get_config_var('SOABI'))"]).strip())
         if not folder.exists():
             done = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary=:all:",
-                                   "--target", str(folder), name], stderr=subprocess.PIPE, text=True)
+                                   *options, "--target", str(folder), name], stderr=subprocess.PIPE, text=True)
             if done.returncode:
                 shutil.rmtree(folder, ignore_errors=True)
                 print("bench: no %s:" % name, done.stderr.strip().splitlines()[-1], file=sys.stderr)
@@ -278,6 +279,13 @@ class Bench:
                    "**adaptive**", "cProfile"] + (["viztracer"] if len(rows[0]) == 9 else []) +
                   ["calls / empty", "adaptive / empty"], rows)
             print("\n(%d rounds; load average %s at the start)" % (self.rounds * PROGRAM_ROUNDS, self.load))
+
+    def pyperformance(self):
+        """beside.py: its benchmarks, and what two of them cost an event."""
+        folder = self.package(self.pythons[0], "pyperformance==1.14.0", "--no-deps")
+        command = [sys.executable, HERE / "beside.py", "--pyperformance", folder, *(w for p in self.pythons for w in ("--python", p))]
+        for more in ((), ("--only", "generators,hexiom", "--ways", "empty,RDTSC,least,no identity,Ocular,coarse", "--events")) if folder else ():
+            print(run([*command, *more]), flush=True)
 
     def threads(self):
         """Threads that each compute the same: with a GIL they take turns, without one they run at once."""
@@ -511,6 +519,26 @@ print(json.dumps(list(map(min, zip(*turns)))))
         run(["cc", "-O2", "-shared", "-fPIC", "-I%s" % (self.build / "python/ocular/include"), "-I" + include, "-o", folder / "labels.so",
              HERE / "labels.c"])
         return folder
+
+    def bytes(self):
+        """Of perf.data an event, of five programs (bytes.py): what more is written (generators, waits, numbers) counts, too."""
+        for python in self.pythons:
+            rows = []
+            for name, (_, needs) in bytes_of.PROGRAMS.items():
+                path = [HERE, *([self.package(python, needs, "--platform=any")] if needs else [])]
+                if None not in path:
+                    rows.append([name, *(cell for also in ((), ("--c-calls",)) for cell in self.written(python, name, path, *also))])
+            table("Bytes of perf.data an event, mode adaptive, %s" % self.version(python),
+                  ["program", "events", "bytes an event", "events with `--c-calls`", "bytes an event"], rows)
+
+    def written(self, python, name, path, *options):
+        data = self.work / "data"
+        run([ROOT / "scripts/ocular", "record", "-q", "-o", data, "--python", python, *options, "--", HERE / "bytes.py", name],
+            env=dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, path)), PYTHONHASHSEED="0"))
+        events = self.count(data)
+        size = (data / "perf.data").stat().st_size
+        shutil.rmtree(data)
+        return "%.3f M" % (events / 1e6), "%.1f" % (size / events)
 
     def version(self, python):
         return run([python, "-c", "import platform, sys; print('CPython', platform.python_version() + sys.abiflags)"]).strip()
@@ -762,19 +790,21 @@ print(json.dumps(list(map(min, zip(*turns)))))
         shutil.rmtree(data)
 
     def floors(self, data):
-        """How far ocular-pt is from what the bytes allow: processor time, and the console's time on one CPU and on all."""
+        """How far ocular-pt is from what the bytes allow: processor time of each output on one CPU, and the console's on all."""
         floor, pt = self.work / "floor", [self.build / "bin/ocular-pt", "console=always", "color=never", data]
+        outputs = {name: [self.build / "bin/ocular-pt", name + "=/dev/null", data] for name in ("summary", "pstats", "html")}
         run(["cc", "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-I" + str(ROOT / "helper-ext"), "-o", floor, HERE / "floor.c"])
-        names = ["memory sum", "packet walk", "walk + stack", "ocular-pt, one CPU", "ocular-pt, all CPUs",
-                 "the same, by the clock"]
+        names = ["memory sum", "packet walk", "walk + stack", "console, one CPU", *(name + ", one CPU" for name in outputs),
+                 "console, all CPUs", "the same, by the clock"]
         rounds = []
         for _ in range(self.rounds):
             n, *least, _ = run([floor, data / "perf.data"]).split()
-            one = used(lambda: self.timed(["taskset", "-c", min(os.sched_getaffinity(0)), *pt]))
+            one = [used(lambda: self.timed(["taskset", "-c", min(os.sched_getaffinity(0)), *command]))
+                   for command in (pt, *outputs.values())]
             both = []
             every = used(lambda: both.append(self.timed(pt)[0]))
-            rounds.append([*map(float, least), *(seconds * 1e9 / int(n) for seconds in (one, every, both[0]))])
-        table("Distance to the limit: console, %.1f M markers, ns a marker, load %.1f" % (int(n) / 1e6, os.getloadavg()[0]),
+            rounds.append([*map(float, least), *(seconds * 1e9 / int(n) for seconds in (*one, every, both[0]))])
+        table("Distance to the limit: %.1f M markers, ns a marker, load %.1f" % (int(n) / 1e6, os.getloadavg()[0]),
               ["", "median (range)", "of walk + stack"],
               [[name, "%.1f (%.1f to %.1f)" % spread(column), "%.1f (%.1f to %.1f)" % spread([r[i] / r[2] for r in rounds])]
                for i, (name, column) in enumerate(zip(names, zip(*rounds)))])
@@ -877,7 +907,7 @@ def main():
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds, o.programs.split(","), o.sinks.split(";"))
     b.pythons = o.python or b.pythons
-    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "threads": b.threads, "pieces": b.pieces, "native": b.native, "waits": b.waits, "labels": b.labels, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
+    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "pyperformance": b.pyperformance, "threads": b.threads, "pieces": b.pieces, "native": b.native, "waits": b.waits, "labels": b.labels, "bytes": b.bytes, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
                 "opcodes": b.opcodes}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")

@@ -14,6 +14,7 @@ import random
 import sys
 import time
 
+import callbacks
 import ocular_empty
 import workloads
 
@@ -22,15 +23,7 @@ WARM_AGAIN = 3 # after other callbacks have been set
 IN_A_ROW = 5   # slices
 
 monitoring = sys.monitoring
-tool = next((t for t in range(6) if monitoring.get_tool(t) == "ocular"), None)
-
-
-def registered(events):
-    """The callbacks that are there now, by event."""
-    found = {event: monitoring.register_callback(tool, event, None) for event in events}
-    for event, callback in found.items():
-        monitoring.register_callback(tool, event, callback)
-    return {event: callback for event, callback in found.items() if callback}
+tool = callbacks.tool
 
 
 class Switch:
@@ -39,9 +32,8 @@ class Switch:
     def __init__(self, pieces, variants):
         self.pieces, self.off = pieces, False
         self.mask = monitoring.get_events(tool) if variants else 0
-        own = registered([1 << bit for bit in range(20) if self.mask >> bit & 1]) if variants else {}
-        make = {"empty": ocular_empty.callback, "stamp": ocular_empty.stamp, "least": ocular_empty.least}
-        self.callbacks = {v: {event: make[v]() for event in own} for v in variants if v in make}
+        own = callbacks.registered() if variants else {}
+        self.callbacks = {v: {event: callbacks.MAKE[v]() for event in own} for v in variants if v in callbacks.MAKE}
         self.callbacks["marker"] = own
 
     def turn(self, off):

@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -266,6 +267,67 @@ def come_together(fleet):
     problems += [again] * (again.count("in the store already") != WRITERS or fleet.files() != before)
     fleet.must("add", "store", fleet.record("more", 50), names[0])
     return problems + [f"{fleet.files()}"] * (len([path for path in fleet.files() if "/recording/" in path]) != 2)
+
+
+def copies(fleet, name, start_ns, numbers):
+    """Of a recording, each with a start of its own: other recordings, therefore."""
+    for number in numbers:
+        made = os.path.join(fleet.folder, f"{name}{number}")
+        shutil.copytree(os.path.join(fleet.folder, name), made)
+        path, = [os.path.join(made, file) for file in os.listdir(made) if file.startswith("codes-")]
+        with open(path, encoding="utf-8") as file:
+            text = re.sub('"realtime_ns":[0-9]+', f'"realtime_ns":{start_ns + number}', file.read(), count=1)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        yield os.path.basename(made)
+
+
+def singles(fleet, day=""):
+    return [path for path in fleet.files() if f"/recording/day={day}" in path and os.path.basename(path)[0] not in ".p"]
+
+
+def age(fleet, seconds):
+    for path in singles(fleet):
+        os.utime(path, (time.time() - seconds,) * 2)
+
+
+def one_by_one(python, duck, folder):
+    """What is added one by one is packed when a day has a pile of it, or is over and quiet; also if who does so is killed. The agent's is not."""
+    fleet = Fleet(python, duck, folder)
+    fleet.record("a", 20)
+    calls = sum(row["calls"] for row in recording.summary(os.path.join(folder, "a"))["functions"])
+    now = time.time_ns()
+    today, before = copies(fleet, "a", now, range(34)), copies(fleet, "a", now - 3 * 86400 * 10**9, range(34, 40))
+    for _ in range(5):  # fewer at a time than one command packs
+        fleet.must("add", "store", *itertools.islice(today, 6))
+    fleet.must("add", "store", next(today))
+    problems = [f"{len(singles(fleet))} of 31"] * (len(singles(fleet)) != 31)
+    last, day = next(today), time.strftime("%Y-%m-%d", time.gmtime(now / 10**9 - 3 * 86400))
+    for more in range(2, 30, 2):  # killed as soon as so many further files are there
+        there = len(fleet.files())
+        process = subprocess.Popen(fleet.command("add", "store", last), cwd=folder, env=fleet.environment(), start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and len(set(fleet.files())) < there + more and not any("/pack-" in path for path in fleet.files()):
+            time.sleep(0.0005)
+        os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
+        process.wait()
+        found = fleet.value("SELECT count(*) FROM recording"), fleet.value("SELECT sum(calls)::BIGINT FROM function")
+        problems += [f"{more}: {found}"] * (found not in ((31, 31 * calls), (32, 32 * calls)))
+        if any("/pack-" in path for path in fleet.files()):
+            break
+    fleet.must("add", "store", next(today))
+    problems += [f"left: {singles(fleet)}"] * (len(singles(fleet)) > 1)
+    fleet.must("add", "store", *itertools.islice(before, 2))
+    problems += [f"old: {len(singles(fleet, day))}"] * (len(singles(fleet, day)) != 2)
+    age(fleet, 7 * 3600)
+    done = fleet.traced("record", "-q", "-o", "new", "--fleet", "store", "app.py", "20")
+    problems += [f"{done.stderr} {singles(fleet)}"] * (done.returncode or len(singles(fleet, day)) != 0)
+    fleet.must("add", "store", *itertools.islice(before, 2), *(word for name in ("service", "host", "trigger") for word in ("--label", f"{name}=x")))
+    fleet.must("add", "store", *before)
+    age(fleet, 7 * 3600)
+    fleet.must("add", "store", next(today))
+    problems += [f"the agent's: {len(singles(fleet, day))}"] * (len(singles(fleet, day)) != 2)
+    return problems + [f"{found}" for found in [fleet.value("SELECT count(*) FROM recording")] if found != 41]
 
 
 def events(python, duck, folder):
@@ -771,7 +833,8 @@ def tree(folder):
 CASES = (
     ("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
     ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
-    ("added together", together), ("trace opens the one recording", traced), ("each event as a row", events), ("a store that is partitioned by labels", partitioned),
+    ("added together", together), ("added one by one", one_by_one), ("trace opens the one recording", traced), ("each event as a row", events),
+    ("a store that is partitioned by labels", partitioned),
     ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
     ("answers as a table, JSON, CSV and a page", formats),
     ("2 % on one host of 50 is found", made_up),

@@ -55,6 +55,21 @@ static void test_given(void **state)
 	assert_int_equal(numbered_word(n, 7), 0);
 }
 
+/* A CALL with the callee of its number is a C_CALL. */
+static void test_calls_of_c(void **state)
+{
+	uint64_t call = marker_event(OP_CALL, 0, 3, 4, 0), c_call = marker_c_call(0, 2, 3, 4);
+
+	(void)state;
+	numbered_meet(n, marker_number_of(7, 2));
+	numbered_meet(n, call);
+	assert_int_equal(numbered_of(n, c_call), 7);
+	assert_int_equal(numbered_word(n, 7), c_call);
+	assert_int_equal(numbered_of(n, call), 0);
+	give(8, call);
+	assert_int_equal(numbered_of(n, call), 8);
+}
+
 /* Only the event word right behind it has the number, and only a number that there can be. */
 static void test_not_given(void **state)
 {
@@ -103,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_given, make, drop),
+		cmocka_unit_test_setup_teardown(test_calls_of_c, make, drop),
 		cmocka_unit_test_setup_teardown(test_not_given, make, drop),
 		cmocka_unit_test_setup_teardown(test_given_again, make, drop),
 		cmocka_unit_test_setup_teardown(test_many, make, drop),

@@ -15,14 +15,14 @@ static void test_numbers_and_texts(void **state)
 	struct loop loop = { .code = &g, .head = 4 };
 	struct pftrace_names names = { .first = 10 };
 	const struct pftrace_name *nf = pftrace_code_name(&names, &f), *ng = pftrace_code_name(&names, &g);
-	const struct pftrace_name *nl = pftrace_loop_name(&names, &loop);
+	const struct pftrace_name *nl = pftrace_loop_name(&names, &loop, NULL);
 
 	(void)state;
 	assert_int_equal(nf->number, 10);
 	assert_int_equal(ng->number, 11);
 	assert_int_equal(nl->number, 12);
 	assert_ptr_equal(pftrace_code_name(&names, &f), nf);
-	assert_ptr_equal(pftrace_loop_name(&names, &loop), nl);
+	assert_ptr_equal(pftrace_loop_name(&names, &loop, NULL), nl);
 	assert_string_equal(ng->name, "g");
 	assert_string_equal(ng->category, "b.py:9");
 	assert_string_equal(nl->name, "loop g+4");

@@ -115,6 +115,8 @@ static void test_chunk_takes_what_room_says(void **state)
 #define NUMBER(n)	KIND(KIND_NUMBER, n)
 #define SHORT(n)	WORD(OP_NUMBERED, n) /* of 32 bits */
 #define CALL_OF_C	KIND(KIND_C_CALL, 5ull << MARKER_CALLEE_SHIFT | 6 << MARKER_CALLER_SHIFT | 7)
+#define CALL_EVENT	WORD(OP_CALL, 6ull << MARKER_CODE_SHIFT | 7 << MARKER_OFFSET_SHIFT)
+#define OBJECT		KIND(KIND_OBJECT, 9)
 #define HELLO		WORD(OP_HELLO, (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT | MARKER_VERSION)
 #define NEXT_CHUNK	~0ull
 
@@ -136,9 +138,13 @@ static const struct {
 	{ "also with another prefix between them",
 	  { JUMP(1), JUMP(1), WIDE, CALLEE, JUMP(1), JUMP(1) },
 	  { JUMP(1), NUMBER(1), JUMP(1), WIDE, CALLEE, JUMP(1), SHORT(1) } },
-	{ "only events have numbers",
-	  { CALL_OF_C, CALL_OF_C, CALL_OF_C, HELLO, HELLO, HELLO },
-	  { CALL_OF_C, CALL_OF_C, CALL_OF_C, HELLO, HELLO, HELLO } },
+	{ "the call of a C function gets its number as a CALL, with the callee",
+	  { CALL_OF_C, CALL_OF_C, CALL_OF_C, NEXT_CHUNK, CALL_OF_C, JUMP(1), CALL_OF_C, CALL_OF_C },
+	  { CALL_OF_C, NUMBER(5 << 20 | 1), CALL_EVENT, SHORT(1), NEXT_CHUNK, CALL_OF_C, JUMP(1), NUMBER(5 << 20 | 1),
+	    CALL_EVENT, SHORT(1) } },
+	{ "other words have none",
+	  { OBJECT, OBJECT, OBJECT, HELLO, HELLO, HELLO },
+	  { OBJECT, OBJECT, OBJECT, HELLO, HELLO, HELLO } },
 };
 
 /* The next words of the chunk are these. Of a word of 32 bits the 64 that it stands for. */
@@ -181,7 +187,7 @@ static void test_words_that_come_again_have_numbers(void **state)
 			fail_msg("%s: word %zu is missing", numbered[i].name, at);
 		stream_flush(&f->stream);
 	}
-	assert_int_equal(f->out.added, 7); /* NUMBERs */
+	assert_int_equal(f->out.added, 9); /* NUMBERs */
 }
 
 /* A thread's numbers never mean another word, however many there are: when they are used up, words are whole. */
