@@ -85,7 +85,7 @@ def cases(python, chosen):
         return
     duck = spark_python(python)
     for name, function, artifacts, servers in (("recordings on HDFS", hdfs, hadoop.HDFS, ()), ("recordings on S3, by s3a", s3a, ("hadoop-aws",), MOTO)):
-            paths = duck and hadoop.jars(hadoop_version(duck), *artifacts)
+        paths = duck and hadoop.jars(hadoop_version(duck), *artifacts)
         venv = [recording.venv(python, *servers)] if paths and servers else []
         if paths and None not in venv:
             yield name, function, python, duck, paths, *venv
