@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""types.py MYPY: the package under mypy --strict, for each CPython that it runs on; and what hints alone do not say."""
+"""types.py MYPY: the package under mypy --strict, for each CPython that it runs on; what hints do not say; scripts and tests by their syntax."""
 
 import ast
 import glob
@@ -68,6 +68,30 @@ def imports_of_typing():
                   (isinstance(node, ast.ImportFrom) and node.module in ("typing", "__future__") or
                    isinstance(node, ast.Import) and any(a.name == "typing" for a in node.names))]
     return found
+
+
+def is_python(path):
+    if path.endswith(".py"):
+        return True
+    with open(path, "rb") as file:
+        line = file.readline()
+    return line.startswith(b"#!") and b"python" in line
+
+
+def not_python():
+    """Tests that run seldom (`make test-spark`) may be out of order for long. Traced programs are of one Python each."""
+    wrong = []
+    for top in ("scripts", "tests", "helper-ext"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for path in (os.path.join(folder, name) for name in sorted(names)):
+                if folder.endswith("tests/programs") or not is_python(path):
+                    continue
+                try:
+                    with open(path, encoding="utf-8") as source:
+                        ast.parse(source.read())
+                except SyntaxError as e:
+                    wrong.append("%s:%s: %s" % (os.path.relpath(path, ROOT), e.lineno, e.msg))
+    return wrong
 
 
 WITNESS = """
@@ -139,6 +163,7 @@ def main(program):
     results.append(ok("what is public has a docstring", without_docstring()))
     results.append(ok("typing is not imported at run time", imports_of_typing()))
     results.append(ok("old Pythons can read __init__.py", annotations_for_old_pythons()))
+    results.append(ok("scripts and tests are Python", not_python()))
     results += [ok("_core and its stub agree, %s" % python, stub_differs(python)) for python in pythons]
     print("1..%d" % number)
     return not all(results)
