@@ -14,7 +14,8 @@ AUXTRACE = 71
 COMM = 3
 LOST = 2
 EXTENSION = 29
-NUMBER = 1  # its kind
+NUMBER, C_CALL = 1, 9  # kinds
+CALL = 10
 
 
 def records(path):
@@ -72,16 +73,26 @@ def packets(trace):
 
 def whole(found):
     """Words of 32 bits as those that they stand for: each record tells its numbers before it uses them."""
-    numbers, number = {}, None
+    numbers, number, callee = {}, None, 0
     for tsc, word in found:
         if word < 1 << 32:
             assert word >> 20 & 31 == 22
             yield tsc, numbers[word & 0xfffff] | word >> 25 << 52
             continue
+        if callee and word >> 59 == CALL:
+            word = c_call(word, callee)
         if number:
             numbers[number] = word & ~(127 << 52)
-        number = word & 0xfffff if word >> 59 == EXTENSION and word >> 48 & 15 == NUMBER else None
+        number, callee = None, 0
+        if word >> 59 == EXTENSION and word >> 48 & 15 == NUMBER:
+            number, callee = word & 0xfffff, word >> 20 & 0xfffffff
         yield tsc, word
+
+
+def c_call(call, callee):
+    """The C_CALL that a CALL with this callee was."""
+    payload = callee << 31 | (call >> 28 & 0xffffff) << 14 | call >> 8 & 0xfffff
+    return EXTENSION << 59 | call & 127 << 52 | C_CALL << 48 | payload
 
 
 def marker(tsc, word):
