@@ -240,7 +240,8 @@ const char *summed_details(const struct summed *s, char text[static SUMMED_DETAI
 {
 	*text = 0;
 	if (s->pids.n > 1)
-		snprintf(text, SUMMED_DETAILS, "Of process %" PRId32 ", which has most of it: %" PRIu32 " ran it.",
+		snprintf(text, SUMMED_DETAILS,
+			 "Details are of process %" PRId32 ", which has most of it; %" PRIu32 " processes ran it.",
 			 s->code->process->pid, s->pids.n);
 	return text;
 }
