@@ -147,11 +147,29 @@ static inline int jump(struct thread *t, const struct code_event *e, int64_t off
 	return err == LOOP_NONE ? 0 : err;
 }
 
+/*
+ * gil_until() of a thread that has the GIL, and in whose quick events nobody begins or ends to wait for it: it has to
+ * be told only before another function is innermost, and at last.
+ */
+static inline void held_gil(struct thread *t, uint64_t ns)
+{
+	const struct stack *st = t->stack;
+	struct gil *g = t->gil;
+
+	if (!g->waiting)
+		return;
+	if (st == t->stacks && !st->next && stack_top(st) && !stack_top(st)->a.code->c)
+		gil_ran(g, ns, &t->gil_held_ns, &stack_top(st)->a.code->function->gil_held_ns);
+	else
+		gil_until(g, ns);
+}
+
 /* The three that come most often are tested for before all others. */
 static inline int act(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
 	if (e->op == OP_JUMP)
 		return jump(t, e, word_offset(e), word_target(e), to);
+	held_gil(t, e->time);
 	if (e->op == OP_PY_START)
 		return begin(t, e, to);
 	if (e->op == OP_PY_RETURN)
@@ -204,8 +222,6 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 
 	if (!e->code->function || !is_in_time(q, e))
 		return THREAD_SLOW;
-	if (t->gil->waiting)
-		gil_until(t->gil, e->time);
 	err = act(t, e, q->to);
 	if (!err)
 		count(q, e);
@@ -245,8 +261,7 @@ static int take_subject(const struct quick *q, const struct code_event *e, uint6
 		return 0;
 	if (!is_in_time(q, e) || !is_quick_subject(marker_subject_what(payload)))
 		return 0;
-	if (t->gil->waiting)
-		gil_until(t->gil, e->time);
+	held_gil(t, e->time);
 	q->to->profile->events[OP_EXTENSION]++;
 	return thread_extension(t, &s, q->to) ?: 1;
 }
@@ -267,8 +282,6 @@ static int take_wide(const struct quick *q, const struct word_stream *l, const s
 	e.code = codes_own(l->process, marker_code(e.bits));
 	if (!e.code || !e.code->function || !is_in_time(q, &e))
 		return 0;
-	if (t->gil->waiting)
-		gil_until(t->gil, e.time);
 	err = jump(t, &e, word_offset(&e) | marker_wide_offset(wide) * 2, (int64_t)marker_wide_dest(wide) * 2, q->to);
 	if (!err)
 		count(q, &e);
@@ -290,6 +303,8 @@ int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, str
 {
 	uint64_t quiet_ns = to->first.sample ? t->quiet_ns : UINT64_MAX;
 	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, to };
+	int err = word_stream_events(l, p, &q, take, take_other);
 
-	return word_stream_events(l, p, &q, take, take_other);
+	held_gil(t, t->last_ns);
+	return err;
 }
