@@ -111,6 +111,16 @@ static inline void calltree_leave_on(struct calltree *t, struct call_root *r, co
 	off_add(&n->off, a->off);
 }
 
+/* Both, of one that calls nothing. */
+static inline int calltree_call_on(struct calltree *t, struct call_root *r, const struct activation *a, uint32_t group,
+				   uint64_t end_ns, uint64_t end_cycles)
+{
+	if (calltree_enter_on(t, r, a, group))
+		return -ENOMEM;
+	calltree_leave_on(t, r, a, end_ns, end_cycles);
+	return 0;
+}
+
 static inline int calltree_enter(struct calltree *t, const struct activation *a)
 {
 	struct call_root *r = calltree_root_of(t, a);
@@ -152,6 +162,12 @@ int calltree_end_span(struct calltree *t, const struct label_mark *m);
 static inline uint32_t calltree_at_on(const struct call_root *r)
 {
 	return r->current != r->root ? r->current : CALLTREE_NONE;
+}
+
+/* What was called there last: a node. */
+static inline uint32_t calltree_last_on(const struct calltree *t, const struct call_root *r)
+{
+	return t->nodes[r->current].hot;
 }
 
 /* The same of the activation's stack. */

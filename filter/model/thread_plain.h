@@ -149,11 +149,9 @@ static inline int tell_call(const struct thread *t, const struct stack *st, stru
 		.start_ns = s->ns,
 		.start_cycles = s->cycles,
 	};
-	int err;
 
 	note_subjects(t, &a, to);
-	err = SUBSCRIBERS_CALL(to, enter, &a);
-	return err ?: SUBSCRIBERS_CALL(to, leave, &a, LEAVE_RETURN, s->end_ns, s->end_cycles);
+	return subscribers_call(to, &a, s->end_ns, s->end_cycles);
 }
 
 /* May the function be called, and return at once, without a frame? */
@@ -177,5 +175,5 @@ static inline __attribute__((always_inline)) int thread_call_plain(struct thread
 	function_ran(fn, ns, cycles, 0, 0, recursive);
 	caller->a.callee_ns += ns;
 	caller->a.callee_cycles += cycles;
-	return to->first.enter || to->first.leave ? tell_call(t, st, code, s, to) : 0;
+	return to->first.call ? tell_call(t, st, code, s, to) : 0;
 }
