@@ -154,11 +154,15 @@ static inline int tell_call(const struct thread *t, const struct stack *st, stru
 	return subscribers_call(to, &a, s->end_ns, s->end_cycles);
 }
 
-/* May the function be called, and return at once, without a frame? */
+/* May a function that has been called before on this stack be called, and return at once, without a frame? */
 static inline bool returns_plainly(const struct thread *t, const struct stack *st, const struct code *code)
 {
-	return begins_plainly(t, st, code) && stack_top(st) && !st->flights &&
-	       !((uintptr_t)stack_top(st)->spans | (uintptr_t)t->outside_spans);
+	const struct frame *caller = stack_top(st);
+
+	/* At once, as in ends_plainly(). */
+	return code->function->stack == st && caller &&
+	       !((uintptr_t)caller->spans | (uintptr_t)t->outside_spans | (uintptr_t)st->import |
+		 (uintptr_t)st->flights | (uintptr_t)t->doing.unnamed);
 }
 
 /* thread_enter_plain() and thread_leave_plain(), with no event in between. The thread returns_plainly(). */
