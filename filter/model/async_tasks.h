@@ -16,9 +16,12 @@
 
 #define TASKS_KEPT 10000
 
+struct object;
+
 struct async_task {
 	struct called called;
 	struct called by;	      /* the task that made it */
+	struct object *object;	      /* that its coroutine was (objects.h), and may be something else now; or NULL */
 	uint64_t ready_total_ns;      /* that it was ready before its coroutine was known */
 	uint64_t outer_step;	      /* of its thread, while it runs and its own coroutine is left out */
 	bool hidden;		      /* its own coroutine is left out */

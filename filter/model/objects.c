@@ -10,29 +10,44 @@
 
 static struct object dead;
 
-/* Zeroed, but for room for loops. */
-static struct object *fresh(struct objects *all)
+static struct object *spare(struct objects *all)
 {
 	struct object *o = all->spare;
 
-	if (!o)
-		return calloc(1, sizeof(*o));
-	all->spare = o->spare;
-	*o = (struct object){ .held = { .loops = o->held.loops, .size = o->held.size } };
-	return o;
+	if (o)
+		all->spare = o->spare;
+	return o ?: aligned_alloc(_Alignof(struct object), sizeof(*o));
+}
+
+/* Member by member: assigned as one value it would first be zeroed by a loop. */
+static void begin(struct object *o, struct code *code, uint64_t ns, bool older)
+{
+	o->code = code;
+	o->address = 0;
+	o->task = NULL;
+	o->older = older;
+	o->asked = o->running = o->suspended = false;
+	o->epoch = 0;
+	o->since_ns = 0;
+	o->spans = NULL;
+	o->held = (struct held_loops){ 0 };
+	o->awaits = NULL;
+	o->awaiter = (struct awaiter){ 0 };
+	o->begun_ns = ns;
+	o->eager = (struct eager){ 0 };
+	o->called = (struct called){ 0 };
+	o->then = NULL;
 }
 
 static struct object *make(struct objects *all, struct code *code, uint64_t ns, bool older)
 {
 	struct function *fn = function_of(code);
-	struct object *o = fn ? fresh(all) : NULL;
+	struct object *o = fn ? spare(all) : NULL;
 
 	if (!o)
 		return NULL;
+	begin(o, code, ns, older);
 	o->serial = ++all->serials;
-	o->code = code;
-	o->begun_ns = ns;
-	o->older = older;
 	fn->objects++;
 	fn->older_objects += older;
 	return o;
@@ -101,8 +116,6 @@ void objects_free(struct objects *all)
 	for (struct map_slot *s = NULL; (s = map_next(&all->by_address, s));)
 		drop(all, s->value, false);
 	map_free(&all->by_address);
-	for (struct object *o; (o = all->spare); free(o)) {
+	for (struct object *o; (o = all->spare); free(o))
 		all->spare = o->spare;
-		loop_free(&o->held);
-	}
 }

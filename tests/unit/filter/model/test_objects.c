@@ -64,8 +64,8 @@ static void test_an_address_again(void **state)
 	struct loop *loop = function_loop(f, 4);
 
 	(void)state;
-	a->held.loops = calloc(1, sizeof(*a->held.loops));
-	a->held.loops[a->held.n++] = (struct open_loop){ .loop = loop, .trips = 5, .nested = { .ns = 30 } };
+	a->held.outermost = malloc(sizeof(*a->held.outermost));
+	*a->held.outermost = (struct open_loop){ .loop = loop, .trips = 5, .nested = { .ns = 30 } };
 	b = suspended(f, 70);
 	assert_ptr_equal(objects_at(&all, f, 70, 20), b);
 	assert_int_equal(b->serial, 2);
