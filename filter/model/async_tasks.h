@@ -69,6 +69,10 @@ struct async_tasks {
 	struct async_task **rows; /* that have ended; then all, in order of their beginnings */
 	size_t n, room;
 	uint64_t told; /* so many have appeared */
+	struct {
+		uint64_t key;
+		struct async_task *task; /* NULL: none */
+	} last;				 /* that was found by async_tasks_find_again() */
 };
 
 /* A task of the coroutine at this address is made, or is older, or has another name now. 0 or -ENOMEM. */
@@ -76,6 +80,9 @@ int async_tasks_tell(struct async_tasks *t, const struct async_task *task, uint6
 
 /* The task of that coroutine, unless it has ended; NULL: none. */
 struct async_task *async_tasks_find(const struct async_tasks *t, int32_t pid, uint64_t address);
+
+/* The same, of one that is mostly the one of the call before. */
+struct async_task *async_tasks_find_again(struct async_tasks *t, int32_t pid, uint64_t address);
 
 /* Its coroutine was seen to begin, then: so it is not older than the trace, whatever was told of it. */
 void async_tasks_begun(struct async_task *task, uint64_t ns);

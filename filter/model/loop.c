@@ -31,7 +31,7 @@ static struct took took_minus(struct took from, struct took less)
 }
 
 /* Time in trips. Those of an inner activation wait for the outer one, whose own trip may turn out to be around them. */
-static void add_time(struct stack *s, const struct open_loop *o, struct took took)
+static inline void add_time(struct stack *s, const struct open_loop *o, struct took took)
 {
 	if (o->outer) {
 		mix(s->loops[o->outer - 1], &s->loops[o->outer - 1]->nested, took);

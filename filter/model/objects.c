@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The map's values are never NULL and never removed: at the address of what has ended there is `dead`. */
+/* The map's values are never NULL and never removed: what has ended, or is something else now, has another address. */
 #include "objects.h"
 
 #include <errno.h>
@@ -7,8 +7,6 @@
 
 #include "function.h"
 #include "nested.h"
-
-static struct object dead;
 
 static struct object *spare(struct objects *all)
 {
@@ -57,7 +55,7 @@ static struct object *make(struct objects *all, struct code *code, uint64_t ns, 
 static void drop(struct objects *all, struct object *o, bool seen)
 {
 	o->address = 0;
-	if (o->running || o == &dead)
+	if (o->running)
 		return;
 	loop_drop(&o->held, seen);
 	nested_free(&o->spans);
@@ -70,26 +68,23 @@ struct object *objects_begin(struct objects *all, struct code *code, uint64_t ns
 	return make(all, code, ns, false);
 }
 
-struct object *objects_find(const struct objects *all, uint64_t address)
-{
-	struct object *o = map_get(&all->by_address, address);
-
-	return o == &dead ? NULL : o;
-}
-
 int objects_tell(struct objects *all, struct object *o, uint64_t address)
 {
-	struct object *before = map_get(&all->by_address, address);
+	struct map_slot *s = map_place(&all->by_address, address);
+	struct object *before = s ? s->value : NULL;
 
-	if (before && before != o)
+	if (!s)
+		return -ENOMEM;
+	s->value = o;
+	if (before != o && object_is_at(before, address))
 		drop(all, before, before->epoch == all->epoch);
 	o->address = address;
-	return map_put(&all->by_address, address, o);
+	return 0;
 }
 
 struct object *objects_at(struct objects *all, struct code *code, uint64_t address, uint64_t ns)
 {
-	struct object *o = map_get(&all->by_address, address);
+	struct object *o = objects_find(all, address);
 
 	if (o && o->code == code && o->suspended && o->epoch == all->epoch)
 		return o;
@@ -105,8 +100,6 @@ void objects_end(struct objects *all, struct object *o, uint64_t ns, bool seen)
 		fn->ended_objects++;
 		fn->lifetime_ns += ns - o->begun_ns;
 	}
-	if (o->address)
-		map_put(&all->by_address, o->address, &dead); /* there already: needs no memory */
 	o->running = false;
 	drop(all, o, seen);
 }
@@ -114,7 +107,8 @@ void objects_end(struct objects *all, struct object *o, uint64_t ns, bool seen)
 void objects_free(struct objects *all)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&all->by_address, s));)
-		drop(all, s->value, false);
+		if (object_is_at(s->value, s->key))
+			drop(all, s->value, false);
 	map_free(&all->by_address);
 	for (struct object *o; (o = all->spare); free(o))
 		all->spare = o->spare;

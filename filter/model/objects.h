@@ -57,7 +57,7 @@ struct object {
 };
 
 struct objects {
-	struct map by_address; /* -> struct object, or the one that all the dead are */
+	struct map by_address; /* -> struct object, if it has that address still */
 	uint64_t serials;      /* given so far */
 	uint32_t epoch;	       /* counts gaps */
 	bool told;	       /* markers tell addresses */
@@ -81,7 +81,12 @@ static inline void object_fetch(const struct object *o)
 }
 
 /* What lives at that address; NULL: nothing that is known. */
-struct object *objects_find(const struct objects *all, uint64_t address);
+static inline struct object *objects_find(const struct objects *all, uint64_t address)
+{
+	struct object *o = map_get(&all->by_address, address);
+
+	return object_is_at(o, address) ? o : NULL;
+}
 
 /* The one of that code at the address; if none is known there, it is older. NULL: no memory. */
 struct object *objects_at(struct objects *all, struct code *code, uint64_t address, uint64_t ns);

@@ -112,7 +112,7 @@ static struct async_task *task_of(const struct thread *t, struct object *o, stru
 	if (!o->address || (o->asked && !o->task))
 		return o->task = NULL;
 	o->asked = true;
-	o->task = async_tasks_find(&p->tasks, t->pid, o->address);
+	o->task = async_tasks_find_again(&p->tasks, t->pid, o->address);
 	if (o->task)
 		o->task->object = o;
 	return o->task;
@@ -312,7 +312,7 @@ static void fetch_awaited(const struct doing *d)
 /* The first that lets it go on is what counts. */
 static int wake_task(struct thread *t, uint64_t ns, uint64_t address, struct profile *p)
 {
-	struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
+	struct async_task *task = async_tasks_find_again(&p->tasks, t->pid, address);
 
 	fetch_awaited(&t->doing);
 	if (!task || task->ready_ns)
@@ -399,10 +399,10 @@ static void go_on_after_end(struct thread *t, struct frame *f, uint64_t address)
 }
 
 /* The innermost activation runs a task's step. */
-static void begin_task(struct thread *t, const struct stack *st, uint64_t address, bool seen, const struct profile *p)
+static void begin_task(struct thread *t, const struct stack *st, uint64_t address, bool seen, struct profile *p)
 {
 	struct frame *f = stack_top(st);
-	const struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
+	const struct async_task *task = async_tasks_find_again(&p->tasks, t->pid, address);
 
 	if (!task && seen)
 		go_on_after_end(t, f, address);
@@ -835,7 +835,7 @@ static bool is_trios(struct code *code)
 }
 
 /* In which coroutine a task is suspended: the first of those that yield together, without what trio is made of. */
-static void note_yield(struct doing *d, const struct frame *f, enum leave_how how, const struct codes *codes)
+static inline void note_yield(struct doing *d, const struct frame *f, enum leave_how how, const struct codes *codes)
 {
 	struct code *code = f->a.code;
 
@@ -882,7 +882,7 @@ static int rest_thrown(struct thread *t, const struct stack *st, const struct fr
 }
 
 /* It may be an eager task's, on the stack of what made that. */
-static int note_eager(struct thread *t, const struct frame *f, struct object *o, struct profile *p)
+static inline int note_eager(struct thread *t, const struct frame *f, struct object *o, struct profile *p)
 {
 	bool first = f->a.code->coroutine && f->a.op == OP_PY_START;
 	uint64_t step = first ? current_step(t, p) : 0;

@@ -26,7 +26,8 @@ static inline struct frame *put(const struct thread *t, struct stack *st, enum m
 }
 
 /* The innermost activation, of this object, has been put on the stack. */
-static inline int begin_of(struct thread *t, struct stack *st, struct object *o, const struct subscribers *to)
+static inline __attribute__((always_inline)) int begin_of(struct thread *t, struct stack *st, struct object *o,
+							  const struct subscribers *to)
 {
 	struct frame *f = stack_top(st);
 	int err = 0;
@@ -77,7 +78,7 @@ static inline struct object *suspended_at(const struct thread *t, const struct s
 					  uint64_t address)
 {
 	struct object *next = t->doing.next;
-	struct object *o = object_is_at(next, address) ? next : map_get(&t->objects->by_address, address);
+	struct object *o = object_is_at(next, address) ? next : objects_find(t->objects, address);
 
 	if (!o || o->code != code || !o->suspended || o->epoch != t->objects->epoch || o->spans)
 		return NULL;
