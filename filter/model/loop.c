@@ -300,9 +300,12 @@ static inline int end_trip(struct stack *s, struct open_loop *o, const struct sa
 /* The innermost open loop, if this back-edge ended its last trip, too. */
 static inline struct open_loop *repeated(const struct stack *s, int64_t offset)
 {
-	struct open_loop *o = s->nloops > stack_top(s)->loops ? s->loops[s->nloops - 1] : NULL;
+	struct open_loop *o;
 
-	return o && o->source == offset ? o : NULL;
+	if (s->nloops <= stack_top(s)->loops)
+		return NULL;
+	o = s->loops[s->nloops - 1];
+	return o->source == offset ? o : NULL;
 }
 
 static int end_other(struct stack *s, const struct sample *jump, struct trip *trip)
@@ -360,12 +363,28 @@ static inline void add_plain(struct stack *s, const struct frame *f, struct open
 		mix(around(s), &around(s)->inner, (struct took){ ns, { 0 } });
 }
 
+/* What of a trip does not depend on whether it is plain. */
+static inline int end_timed(const struct frame *f, struct open_loop *o, int64_t target, uint64_t ns, uint64_t cycles)
+{
+	struct loop *loop = o->loop;
+	uint64_t took = cycles - o->last_cycles;
+
+	o->trips++;
+	o->last_ns = ns;
+	o->last_cycles = cycles;
+	o->callee_ns = f->a.callee_ns;
+	o->began = target;
+	loop->iterations++;
+	loop->uops += o->uops;
+	return stat_add(&loop->cycles, took);
+}
+
 /* end_trip(). It is timed, because the trip before it ended as well. */
-static inline int repeat(struct stack *s, struct open_loop *o, int64_t target, uint64_t ns, uint64_t cycles)
+static __attribute__((noinline)) int repeat(struct stack *s, struct open_loop *o, int64_t target, uint64_t ns,
+					    uint64_t cycles)
 {
 	const struct frame *f = stack_top(s);
 	struct took took = { ns - o->last_ns, o->off };
-	uint64_t took_cycles = cycles - o->last_cycles;
 
 	if (o->plain) {
 		add_plain(s, f, o, took.ns);
@@ -373,14 +392,7 @@ static inline int repeat(struct stack *s, struct open_loop *o, int64_t target, u
 		add_trip(s, f, o, took);
 		begin_next(o);
 	}
-	o->trips++;
-	o->last_ns = ns;
-	o->last_cycles = cycles;
-	o->callee_ns = f->a.callee_ns;
-	o->began = target;
-	o->loop->iterations++;
-	o->loop->uops += o->uops;
-	return stat_add(&o->loop->cycles, took_cycles);
+	return end_timed(f, o, target, ns, cycles);
 }
 
 static COLD int end_untold(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns,
@@ -392,13 +404,20 @@ static COLD int end_untold(struct stack *s, struct code *code, int64_t offset, i
 	return loop_back_edge(s, &jump, &trip);
 }
 
+/* Most trips are plain ones of the only loop that is open on the stack. */
 int loop_jump(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns, uint64_t cycles)
 {
 	struct open_loop *o = repeated(s, offset);
+	uint64_t took;
 
-	if (o && o->from == o->began && !stack_top(s)->instrs)
+	if (!o || o->from != o->began || stack_top(s)->instrs)
+		return end_untold(s, code, offset, target, ns, cycles);
+	if (!o->plain || o->outer || s->nloops > 1)
 		return repeat(s, o, target, ns, cycles);
-	return end_untold(s, code, offset, target, ns, cycles);
+	took = ns - o->last_ns;
+	o->loop->own_time += took;
+	o->loop->time += took;
+	return end_timed(stack_top(s), o, target, ns, cycles);
 }
 
 /*

@@ -146,14 +146,34 @@ static inline struct code_event word_other_event(const struct word_stream *l, ui
 	return word_event(marker_is_event(bits) ? codes_own(l->process, marker_code(bits)) : NULL, bits);
 }
 
+/* The words behind an event, for who takes more than one at once. */
+struct words_ahead {
+	const struct word_part *part;
+	const struct numbers *numbers;
+	uint32_t head; /* of a 32-bit word that continues the sequence behind the event */
+};
+
+/* Is the next word, by its number, that op of the code? */
+static inline bool word_ahead_is(const struct words_ahead *w, enum marker_op op, const struct code *code)
+{
+	const struct word_part *p = w->part;
+	uint64_t number = p->at + 1 < p->end ? p->w->bits[p->at + 1] - w->head : UINT64_MAX;
+
+	return number < w->numbers->n && w->numbers->all[number].code == code &&
+	       marker_op(w->numbers->all[number].word) == op;
+}
+
+/* What `take` returns that took the next word, too. */
+#define WORDS_TWO 2
+
 /*
- * Takes events of codes that are in the process's own table, up to one that needs a sample: `take` returns more than 0
- * for it and does nothing. `other` gets where in the part something else may begin, with its first word as a whole, and
- * returns how many words it took; 0: none, and did nothing. 0, or less than 0, as they returned.
+ * Takes events of codes that are in the process's own table, up to one that needs a sample: `take` returns 1 for it and
+ * does nothing. `other` gets where in the part something else may begin, with its first word as a whole, and returns
+ * how many words it took; 0: none, and did nothing. 0, or less than 0, as they returned.
  */
 static inline __attribute__((always_inline)) int
 word_stream_events(struct word_stream *l, struct word_part *part, void *to,
-		   int (*take)(void *, const struct code_event *),
+		   int (*take)(void *, const struct code_event *, const struct words_ahead *),
 		   int (*other)(void *, const struct word_stream *, const struct word_part *, uint32_t, uint64_t))
 {
 	const uint32_t one = word_short_head(1) - word_short_head(0);
@@ -189,9 +209,14 @@ word_stream_events(struct word_stream *l, struct word_part *part, void *to,
 		e.object = &l->object;
 		e.time = p.w->ns[p.at];
 		e.cycles = word_cycles(&p, p.at);
-		err = take(to, &e);
-		if (err)
+		err = take(to, &e, &(struct words_ahead){ &p, &numbers, head + one });
+		if (err && err != WORDS_TWO)
 			break;
+		if (err) {
+			p.at++;
+			head += one;
+			err = 0;
+		}
 	}
 	l->next = head >> MARKER_SHORT_SEQ_SHIFT;
 	part->at = p.at;
