@@ -76,8 +76,8 @@ static inline bool object_is_at(const struct object *o, uint64_t address)
 /* It goes on soon: what is needed then is on its way meanwhile. NULL: nothing does. */
 static inline void object_fetch(const struct object *o)
 {
-	__builtin_prefetch(o);
-	__builtin_prefetch((const char *)o + 64);
+	for (size_t at = 0; at < sizeof(*o); at += 64)
+		__builtin_prefetch((const void *)((uintptr_t)o + at));
 }
 
 /* What lives at that address; NULL: nothing that is known. */
