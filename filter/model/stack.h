@@ -52,11 +52,12 @@ struct stack {
 	struct frame *top; /* the innermost, NULL if none is known */
 	struct frame *frames;
 	uint32_t nframes, frames_size;
-	struct import *import;	 /* the innermost one that is open, or NULL */
-	struct flights *flights; /* NULL: no exception yet */
-	struct open_loop *loops; /* of all frames, outermost first */
+	struct import *import;	  /* the innermost one that is open, or NULL */
+	struct flights *flights;  /* NULL: no exception yet */
+	struct open_loop **loops; /* of all frames, outermost first */
 	uint32_t nloops, loops_size;
-	struct map activities; /* struct code * -> struct activity */
+	struct open_loop *spare_loop; /* those that are no more, for new ones */
+	struct map activities;	      /* struct code * -> struct activity */
 };
 
 /* The innermost frame, NULL if none is known. */

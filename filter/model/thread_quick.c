@@ -276,47 +276,33 @@ static struct code_event event_at(const struct word_part *p, uint32_t at)
 	return (struct code_event){ .bits = p->w->bits[at], .time = p->w->ns[at], .cycles = word_cycles(p, at) };
 }
 
-/* Those that let the thread go on elsewhere, or have a name, which is to be looked up, are not quick. */
-static bool is_quick_subject(enum subject what)
+/* A SUBJECT word. */
+static int take_subject(const struct quick *q, const struct word_part *p, uint32_t at, uint64_t payload)
 {
-	return what == SUBJECT_TASK_BEGUN || what == SUBJECT_TASK_UNSEEN || what == SUBJECT_TASK_WOKEN;
-}
-
-/* A SUBJECT word, at the time of e. */
-static int take_subject(const struct quick *q, const struct code_event *e, uint64_t payload)
-{
+	const struct code_event e = event_at(p, at);
 	struct thread *t = q->thread;
-	const struct sample s = {
-		.op = OP_EXTENSION,
-		.kind = KIND_SUBJECT,
-		.pid = t->pid,
-		.tid = t->tid,
-		.interpreter = t->stack->interpreter,
-		.time = e->time,
-		.cycles = e->cycles,
-		.target = SAMPLE_NOWHERE,
-		.payload = payload,
-	};
 
 	if (is_told(q->to) || q->to->first.passed)
 		return 0;
-	if (!is_in_time(q, e->time, e->cycles) || !is_quick_subject(marker_subject_what(payload)))
+	if (!is_in_time(q, e.time, e.cycles) || !subject_is_step(marker_subject_what(payload)))
 		return 0;
-	held_gil(t, e->time);
+	held_gil(t, e.time);
 	q->to->profile->events[OP_EXTENSION]++;
-	return thread_extension(t, &s, q->to) ?: 1;
+	q->to->profile->known_kinds++;
+	return subject_steps(t, t->stack, payload, e.time, q->to->profile) ?: 1;
 }
 
 /* A WIDE word and the JUMP behind it: the back-edge of a long loop. */
-static int take_wide(const struct quick *q, const struct word_stream *l, const struct word_part *p, uint64_t wide)
+static int take_wide(const struct quick *q, const struct word_stream *l, const struct word_part *p, uint32_t at,
+		     uint64_t wide)
 {
 	struct thread *t = q->thread;
 	struct code_event e;
 	int err;
 
-	if (p->at + 1 == p->end)
+	if (at + 1 == p->end)
 		return 0;
-	e = event_at(p, p->at + 1);
+	e = event_at(p, at + 1);
 	if (marker_seq(e.bits) != ((marker_seq(wide) + 1) & MARKER_SEQ_MASK) || marker_op(e.bits) != OP_JUMP)
 		return 0;
 	e.op = OP_JUMP;
@@ -329,14 +315,12 @@ static int take_wide(const struct quick *q, const struct word_stream *l, const s
 	return err == THREAD_SLOW ? 0 : err ?: 2;
 }
 
-static __attribute__((noinline)) int take_other(void *quick, const struct word_stream *l, struct word_part p,
-						uint64_t bits)
+static __attribute__((noinline)) int take_other(void *quick, const struct word_stream *l, const struct word_part *p,
+						uint32_t at, uint64_t bits)
 {
-	const struct code_event e = event_at(&p, p.at);
-
 	if (word_is_subject(l, bits))
-		return take_subject(quick, &e, marker_payload(bits));
-	return marker_op(bits) == OP_WIDE ? take_wide(quick, l, &p, bits) : 0;
+		return take_subject(quick, p, at, marker_payload(bits));
+	return marker_op(bits) == OP_WIDE ? take_wide(quick, l, p, at, bits) : 0;
 }
 
 int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
