@@ -41,8 +41,10 @@ static struct object *make(struct objects *all, struct code *code, uint64_t ns, 
 /* A running one is its frame's, which will end it. */
 static void drop(struct objects *all, struct object *o, bool seen)
 {
+	if (o == &dead) /* which other threads have, too */
+		return;
 	o->address = 0;
-	if (o->running || o == &dead)
+	if (o->running)
 		return;
 	loop_drop(&o->held, seen);
 	nested_free(&o->spans);

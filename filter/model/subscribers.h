@@ -27,5 +27,8 @@ struct subscribers {
 /* Sinks are called in the order in which they were added. */
 struct subscribers subscribers_of(struct sink *sinks, struct profile *profile);
 
+/* Does one of them want to hear of single events, in the order of time? (Of a flight recorder's segments all do.) */
+bool subscribers_hear_events(const struct subscribers *to);
+
 /* The time before which none of them needs samples of the thread's events that only change the stack. */
 uint64_t subscribers_quiet_until(const struct subscribers *to, int32_t pid, int32_t tid);
