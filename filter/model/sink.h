@@ -15,7 +15,9 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "code/codes.h"
 #include "critical.h"
@@ -49,15 +51,22 @@ struct activation {
 	 * begun before.
 	 */
 	uint8_t op;
+	uint64_t start_ns, start_cycles;
+
+	/* All that follows is 0 as it begins. */
 	/* It was open where it began, if a sink is told of that; valid then (requests.h). NULL: none that is known. */
 	const struct request *request;
 	/* Likewise: the task that the thread worked for, a step of it (steps.h). */
 	const struct step *task;
-	struct object *object; /* of generator code: which one (objects.h); NULL: not known */
-	uint64_t start_ns, start_cycles;
+	struct object *object;		   /* of generator code: which one (objects.h); NULL: not known */
 	uint64_t callee_ns, callee_cycles; /* spent in callees; complete at leave */
 	struct off off;			   /* of its time, callees' too; complete at leave */
 };
+
+static inline void activation_clear(struct activation *a)
+{
+	memset(&a->request, 0, sizeof(*a) - offsetof(struct activation, request));
+}
 
 /* One trip through a loop's body: a back-edge was taken. */
 struct trip {
@@ -149,6 +158,8 @@ struct sink_ops {
 	int (*enter)(struct sink *s, const struct activation *a);
 	int (*leave)(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 		     uint64_t end_cycles);
+	/* Instead of both, of one that began with OP_PY_START, called nothing, and returned. NULL: those are called. */
+	int (*call)(struct sink *s, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
 	/* One that awaits what was thrown into, and was entered for that, goes on itself: an OP_PY_THROW of its own. */
 	int (*resume)(struct sink *s, const struct activation *a);
 	int (*iterate)(struct sink *s, const struct trip *t);
@@ -174,8 +185,8 @@ struct sink_ops {
 
 /* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
-	struct sink *sample, *passed, *enter, *leave, *resume, *iterate, *off, *exception, *label, *span, *task, *gap,
-		*segment, *second;
+	struct sink *sample, *passed, *enter, *leave, *call, *resume, *iterate, *off, *exception, *label, *span, *task,
+		*gap, *segment, *second;
 };
 
 struct sink {

@@ -71,13 +71,13 @@ static inline unsigned stat_bucket(uint64_t value)
 /* What is kept of a value beside how often it came. */
 static inline void stat_count(struct stat_sum *s, uint64_t value)
 {
-	if (!s->n || value < s->min)
-		s->min = value;
-	if (value > s->max)
-		s->max = value;
+	spread_add(&s->spread, value);
 	s->n++;
 	s->sum += value;
-	spread_add(&s->spread, value);
+	if (value > s->max)
+		s->max = value;
+	if (s->n == 1 || value < s->min)
+		s->min = value;
 }
 
 /* stat_add() without buckets. */

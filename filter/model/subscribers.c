@@ -18,17 +18,19 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	for (struct sink *s = sinks; s; s = s->next)
 		s->profile = profile;
 
-#define LINK(fn) \
+#define LINK_IF(fn, listens) \
 	do { \
 		struct sink **last = &a.first.fn; \
 		for (struct sink *s = sinks; s; s = s->next) \
-			last = link_to(last, s, s->ops->fn, &s->after.fn); \
+			last = link_to(last, s, listens, &s->after.fn); \
 		*last = NULL; \
 	} while (0)
+#define LINK(fn) LINK_IF(fn, s->ops->fn)
 	LINK(sample);
 	LINK(passed);
 	LINK(enter);
 	LINK(leave);
+	LINK_IF(call, s->ops->call || s->ops->enter || s->ops->leave);
 	LINK(resume);
 	LINK(iterate);
 	LINK(off);
@@ -40,7 +42,26 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(segment);
 	LINK(second);
 #undef LINK
+#undef LINK_IF
 	return a;
+}
+
+int subscribers_call(const struct subscribers *to, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
+{
+	int err = 0;
+
+	for (struct sink *k = to->first.call; k && !err; k = k->after.call) {
+		const struct sink_ops *ops = k->ops;
+
+		if (ops->call) {
+			err = ops->call(k, a, end_ns, end_cycles);
+			continue;
+		}
+		err = ops->enter ? ops->enter(k, a) : 0;
+		if (!err && ops->leave)
+			err = ops->leave(k, a, LEAVE_RETURN, end_ns, end_cycles);
+	}
+	return err;
 }
 
 uint64_t subscribers_quiet_until(const struct subscribers *to, int32_t pid, int32_t tid)
@@ -59,6 +80,6 @@ bool subscribers_hear_events(const struct subscribers *to)
 {
 	const struct sink_links *l = &to->first;
 
-	return l->sample || l->passed || l->enter || l->leave || l->resume || l->iterate || l->off || l->exception ||
+	return l->sample || l->passed || l->enter || l->leave || l->call || l->resume || l->iterate || l->off || l->exception ||
 	       l->label || l->span || l->task || l->gap || l->second;
 }

@@ -30,5 +30,8 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile);
 /* Does one of them want to hear of single events, in the order of time? (Of a flight recorder's segments all do.) */
 bool subscribers_hear_events(const struct subscribers *to);
 
+/* Tells those that hear of either of an activation that begins and, as the next event of its thread, returns. */
+int subscribers_call(const struct subscribers *to, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
+
 /* The time before which none of them needs samples of the thread's events that only change the stack. */
 uint64_t subscribers_quiet_until(const struct subscribers *to, int32_t pid, int32_t tid);
