@@ -119,7 +119,7 @@ $B/bin/ocular-feed: $B/obj/filter/front_feed.o $B/lib/filter.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) $(LIB_filter)
 
-$B/bin/ocular-pt: $B/obj/filter/main_pt.o $(FRONT_IPT) $B/obj/filter/front_live.o $B/lib/filter.a
+$B/bin/ocular-pt: $B/obj/filter/main_pt.o $(FRONT_IPT) $B/obj/filter/front_live.o $B/obj/filter/front_workers.o $B/lib/filter.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) $(LIB_filter)
 
@@ -206,7 +206,7 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 
 # Looked for once, when first needed.
 PYTHONS  = $(eval PYTHONS := $(shell scripts/find-pythons $(ONLY)))$(PYTHONS)
-DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py collections.py imports.py exceptions.py spans.py identity.py tasks.py greenlets.py greenlet_libraries.py cpu.py waits.py locks.py first_screen.py selection.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
+DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py collections.py imports.py exceptions.py spans.py identity.py tasks.py greenlets.py greenlet_libraries.py cpu.py waits.py locks.py first_screen.py selection.py workers.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
 # Only with a Python without a GIL: make test-free-threaded.
 RACES   := tests/doors/test_races.py
 # Needs a reader of its own: make sanitize.
@@ -218,7 +218,7 @@ GO_TESTS := tests/go/test_go.py
 SLOW    := $(patsubst %,tests/doors/test_%.py,truth opcodes ocular_stat loops regression repaired opcode_analyses free_threads tasks)
 # These test what is made of a recording, in which versions of CPython do not differ (test_truth.py and others see to
 # that): they run with the newest one only. So does what threads do, where they take turns: without a GIL it runs, too.
-ONE_PYTHON := $(patsubst %,tests/doors/test_%.py,badinput cut repaired ocular_stat selection first_screen opcode_tables pypylog \
+ONE_PYTHON := $(patsubst %,tests/doors/test_%.py,badinput cut repaired ocular_stat selection workers first_screen opcode_tables pypylog \
 	    exports opcode_analyses free_threads)
 # With this interpreter these run whole: every program in every mode; with others, --sparse: what versions do differently.
 SPARSE  := $(patsubst %,tests/doors/test_%.py,truth opcodes)

@@ -2,7 +2,9 @@
 /* Opens the parts in the order of the data flow, and finds the one that failed. */
 #include "analysis.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int analysis_open_codes(struct analysis *a, const char *dir, bool grows)
@@ -49,6 +51,25 @@ int analysis_open(struct analysis *a, const struct options *o, const char *dir)
 	return analysis_open_codes(a, dir, false) ?: analysis_open_sinks(a, o);
 }
 
+int analysis_open_part(struct analysis **part, struct analysis *all, const struct options *o,
+		       const struct codes_parts *parts, unsigned number)
+{
+	struct analysis *a = *part = calloc(1, sizeof(*a));
+	int err = a ? codes_lend(&all->codes, &a->codes, parts, number) : -ENOMEM;
+
+	if (!a)
+		return err;
+	trace_init(&a->trace, &a->codes, NULL);
+	trace_window(&a->trace, &o->time, &all->trace.wall);
+	recover_init(&a->recover, &a->codes, trace_feed, &a->trace);
+	decode_init(&a->decoder, &a->codes, trace_feed, &trace_quick_feed, &a->trace);
+	a->next = all->next;
+	all->next = a;
+	a->trace.next = all->trace.next;
+	all->trace.next = &a->trace;
+	return err;
+}
+
 int analysis_feed(void *analysis, const struct sample *s)
 {
 	struct analysis *a = analysis;
@@ -68,10 +89,18 @@ int analysis_fail(struct analysis *a, int err)
 	return err;
 }
 
+static int give_back(struct analysis *a, struct analysis *part)
+{
+	a->decoder.words += part->decoder.words;
+	return codes_give_back(&a->codes, &part->codes);
+}
+
 int analysis_finish(struct analysis *a, bool counted)
 {
 	int err = decode_finish(&a->decoder);
 
+	for (struct analysis *part = a->next; part && !err; part = part->next)
+		err = decode_finish(&part->decoder) ?: give_back(a, part);
 	if (!err && a->recovers)
 		err = recover_finish(&a->recover);
 	err = err ?: trace_finish(&a->trace, counted);
@@ -86,8 +115,21 @@ bool analysis_is_foreign(const struct analysis *a)
 	return a->decoder.words > 0;
 }
 
+static void close_part(struct analysis *a, struct analysis *part)
+{
+	decode_free(&part->decoder);
+	recover_free(&part->recover);
+	trace_free(&part->trace);
+	codes_part_free(&a->codes, &part->codes);
+	free(part);
+}
+
 void analysis_close(struct analysis *a)
 {
+	for (struct analysis *part = a->next, *next; part; part = next) {
+		next = part->next;
+		close_part(a, part);
+	}
 	decode_free(&a->decoder);
 	recover_free(&a->recover);
 	trace_free(&a->trace);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "code/codes.h"
+#include "code/codes_part.h"
 #include "model/chains.h"
 #include "model/decode.h"
 #include "options.h"
@@ -18,6 +19,7 @@
 #define ANALYSIS_ERROR SINK_ERROR
 
 struct analysis {
+	struct analysis *next; /* of other processes, in another thread (analysis_open_part()) */
 	struct codes codes;
 	struct trace trace;
 	struct chains chains;
@@ -36,6 +38,13 @@ int analysis_open(struct analysis *a, const struct options *o, const char *dir);
  */
 int analysis_open_codes(struct analysis *a, const char *dir, bool grows);
 int analysis_open_sinks(struct analysis *a, const struct options *o);
+
+/*
+ * Another one for some of the processes, for another thread: analysis_finish() of the first adds it to that, and
+ * analysis_close() frees it. No table is read meanwhile. 0 or a negative errno.
+ */
+int analysis_open_part(struct analysis **part, struct analysis *all, const struct options *o,
+		       const struct codes_parts *parts, unsigned number);
 
 /* A decoded sample, from a front end without words. A sample_fn; to is a struct analysis. */
 int analysis_feed(void *analysis, const struct sample *s);
@@ -57,7 +66,7 @@ int analysis_fail(struct analysis *a, int err);
 
 /*
  * Settles what is open and finishes the sinks. counted: the front end fed words, so the words a process wrote can be
- * compared with those that arrived, even if none did. 0 or a negative errno.
+ * compared with those that arrived, even if none did. 0 or a negative errno; -EAGAIN: parts cannot be joined.
  */
 int analysis_finish(struct analysis *a, bool counted);
 

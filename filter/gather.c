@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/pid_list.h"
+#include "model/profile_join.h"
 #include "pipe.h"
 
 /* --- whose cycles they are ------------------------------------------------------------------------------- */
@@ -18,6 +19,7 @@ static bool has_core_cycles(struct gather *g, int32_t pid)
 
 	if (p && p->backend)
 		g->software = !strcmp(p->backend, BACKEND_SOFTWARE);
+	g->unsure |= !p || !p->backend;
 	return g->cores && !g->software;
 }
 
@@ -32,9 +34,10 @@ void gather_change_process(struct gather *g, int32_t pid)
 
 void gather_show_progress(struct gather *g, uint32_t n)
 {
-	g->taken += n;
-	if (g->progress && progress_due(g->progress, g->taken))
-		progress_show(g->progress, g->taken);
+	uint64_t taken = g->all_taken ? __atomic_add_fetch(g->all_taken, n, __ATOMIC_RELAXED) : (g->taken += n);
+
+	if (g->progress && progress_due(g->progress, taken))
+		progress_show(g->progress, taken);
 }
 
 static struct word word_at(struct gather *g, const struct words *w, uint32_t at, const struct word_run *run)
@@ -80,6 +83,16 @@ static int take_run(struct gather *g, const struct words *w, uint32_t from, cons
 	return decode_gap(d, run->pid, run->tid);
 }
 
+/* Whose they are, and which cycles they have, may depend on what others did before. */
+const char *gather_unjoinable(const struct gather *g)
+{
+	if (map_get(&g->analysis->trace.gils, (uint32_t)-1))
+		return "it has words of no known process";
+	if (g->cores && g->unsure)
+		return "a process has no table";
+	return profile_unjoinable(&g->analysis->trace.profile);
+}
+
 int gather_take(struct gather *g, const struct words *w)
 {
 	uint32_t at = 0;
@@ -88,7 +101,7 @@ int gather_take(struct gather *g, const struct words *w)
 	for (uint32_t i = 0; i < w->nruns && !err; at += w->runs[i++].n)
 		err = take_run(g, w, at, &w->runs[i]);
 	gather_show_progress(g, w->n);
-	return err;
+	return !err && g->apart && gather_unjoinable(g) ? -EAGAIN : err;
 }
 
 int gather_take_all(struct gather *g)

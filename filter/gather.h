@@ -23,7 +23,8 @@ struct gather {
 	struct progress *progress; /* NULL: none is shown */
 	struct pipe *pipe;	   /* NULL: one thread does all */
 	struct words *room;	   /* where words are put */
-	uint64_t taken;		   /* words that were analysed */
+	uint64_t taken;		   /* words that were analysed, */
+	uint64_t *all_taken;	   /* also by others: in place of it; NULL: there are none */
 	int err;		   /* what the analysis said, or the thread that decodes */
 	const char *processes;	   /* all others' words are left out, as soon as they are decoded; NULL: none */
 	int32_t asked_of;	   /* the last process, */
@@ -34,6 +35,8 @@ struct gather {
 	bool by_core; /* its cycles are core cycles */
 	bool some_by_core;
 	bool software; /* the last process with a table was recorded by Ocular's recorder */
+	bool unsure;   /* some process has no table, or that does not tell */
+	bool apart;    /* other processes' words are analysed elsewhere (front_workers.h) */
 };
 
 /* What a front end begins with; analysis, pipe or room, and what it wishes are set after it. */
@@ -80,7 +83,10 @@ static inline int gather_word(struct gather *g, const struct word *w, enum word_
 
 /* --- where they are analysed ------------------------------------------------------------------------------ */
 
-/* All of one room. */
+/* What is analysed cannot be joined to other parts of the recording; NULL: it can be. */
+const char *gather_unjoinable(const struct gather *g);
+
+/* All of one room. -EAGAIN: other processes are analysed elsewhere, and this cannot be joined to them. */
 int gather_take(struct gather *g, const struct words *w);
 
 /* All that comes through the pipe; after a failure it is closed. */

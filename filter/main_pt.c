@@ -18,6 +18,7 @@
 #include "front_live.h"
 #include "pt/only_perf.h"
 #include "shared/version.h"
+#include "front_workers.h"
 
 #define DATA "perf.data"
 
@@ -108,7 +109,21 @@ static const char *perf_knows_more(const struct front_ipt *f, struct analysis *a
 	return only_perf(&f->trace.config, &codes);
 }
 
-static int analyse(struct front_ipt *f, const struct options *o, const char *dir, const char *file)
+static int analyse(struct front_ipt *f, const struct options *o, const char *dir, const char *path);
+
+/* It has shown that its processes cannot be read apart from each other (front_workers.h). */
+static int analyse_together(struct front_ipt *f, const struct options *o, const char *dir, const char *path)
+{
+	struct options together = *o;
+	int err;
+
+	together.workers = 1;
+	front_ipt_close(f);
+	err = front_ipt_open(f, path);
+	return err ? fail(o, f->trace.error) : analyse(f, &together, dir, path);
+}
+
+static int analyse(struct front_ipt *f, const struct options *o, const char *dir, const char *path)
 {
 	uint64_t size = f->trace.file.check.trace_size;
 	struct progress progress;
@@ -131,13 +146,17 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 		return fail(o, a.error);
 	a.recover.compressed = f->trace.config.compressed;
 	a.trace.profile.cut = f->trace.file.check.cut;
-	a.trace.profile.file = file;
+	a.trace.profile.file = basename(path);
 	progress_init(&progress, options_when(o->progress, STDERR_FILENO), size / BYTES_PER_MARKER, o->progress_what);
 	f->as_perf = o->as_perf;
 	f->g.processes = o->processes;
-	err = o->follow ? front_live_feed(f, &a, dir, &ended) : front_ipt_feed(f, &a, &progress);
+	err = o->follow ? front_live_feed(f, &a, dir, &ended) : workers_feed(f, &a, o, path, &progress);
 	err = err ? analysis_fail(&a, err) : analysis_finish(&a, ended);
 	progress_end(&progress);
+	if (err == -EAGAIN && o->workers != 1 && !o->follow) {
+		analysis_close(&a);
+		return analyse_together(f, o, dir, path);
+	}
 	report_faults(&f->trace.faults);
 	if (!err && a.recovers)
 		recover_report(&a.recover, stderr);
@@ -180,7 +199,7 @@ static int run(const struct options *o, const char *arg)
 		return fail(o, f.trace.error);
 	if (f.trace.file.check.finding[0] && !o->follow)
 		fprintf(stderr, "ocular-pt: %s %s\n", place.file, f.trace.file.check.finding);
-	status = analyse(&f, o, o->codes ? o->codes : place.dir, basename(place.file));
+	status = analyse(&f, o, o->codes ? o->codes : place.dir, place.file);
 	front_ipt_close(&f);
 	return status;
 }

@@ -246,6 +246,10 @@ static const struct {
 	    "ocular-pt: where perf must read the recording, say why and end with status 3", FOR_PERF),
 	KEY(as_perf, set_yes, "yes|no", "ocular-pt: leave out the kernel's switch records, which perf does not tell",
 	    FOR_PERF),
+	KEY(workers, set_number, "N",
+	    "ocular-pt: so many threads read the recording, each some of its processes, where the\n"
+	    "output needs no one order of time; 0 (default): as many as there are CPUs for",
+	    FOR_PERF),
 	KEY(processes, set_processes, "[^]PID,...",
 	    "ocular-pt: only what these processes did, or with ^ all but these; whether the file\n"
 	    "lacks some of its words as a whole is not told then",

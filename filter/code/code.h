@@ -80,6 +80,7 @@ struct code {
 	struct copy *copies;		    /* else those whose opcodes are known */
 	struct process *process;	    /* the names from its interpreter's header: after exec one of `before` */
 	struct walk *walk;		    /* owned by recover.c, freed with the code; NULL: not needed yet */
+	struct code *of;		    /* which one this is a copy of (codes_part.h); NULL: it is none */
 	struct code *ran_before;	    /* in the list of those of its process that ran (process.ran) */
 	void (*release)(struct code *code); /* function.c sets it, to free `function`; else NULL */
 };
@@ -174,6 +175,7 @@ struct process {
 	uint64_t received;	/* words that arrived, counted by decode.c */
 	uint64_t added;		/* of these, by the recorder: CPU words */
 	uint64_t missing;	/* words missing in gaps, counted by decode.c */
+	struct process *of;	/* which one this is a copy of (codes_part.h); NULL: it is none */
 	struct process *before; /* the same pid before it exec'ed an interpreter with other opcodes; NULL: none */
 	struct code **codes;	/* [id - base] */
 	uint32_t base, ncodes;

@@ -17,9 +17,6 @@
 #include "copies.h"
 #include "shared/marker.h"
 
-/* A longer chain of forks than this is taken for a loop in damaged headers. */
-#define PARENTS_MAX 64
-
 int codes_init(struct codes *c, const char *dir)
 {
 	*c = (struct codes){ .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
@@ -44,10 +41,33 @@ static void code_free(struct code *code)
 	free(code);
 }
 
+/* It shares all with another one but what was counted, and codes that were made for it. */
+static void copy_free(struct process *p)
+{
+	for (uint32_t i = 0; i < p->ncodes; i++) {
+		struct code *code = p->codes[i];
+
+		if (code && code->of && code->release)
+			code->release(code);
+		if (code && code->of)
+			free(code);
+		else
+			code_free(code);
+	}
+	for (int i = 0; i < CODE_GENERATIONS; i++)
+		code_free(p->collections[i]);
+	free(p->codes);
+	free(p);
+}
+
 static void process_free(struct process *p)
 {
 	if (p->before)
 		process_free(p->before);
+	if (p->of) {
+		copy_free(p);
+		return;
+	}
 	for (uint32_t i = 0; i < p->ncodes; i++)
 		code_free(p->codes[i]);
 	for (int i = 0; i < CODE_GENERATIONS; i++)
@@ -227,8 +247,7 @@ int codes_more(struct codes *c)
 	return err;
 }
 
-/* The lowest pid's among all that have one, so that the folder's order does not matter. */
-static uint64_t some_tsc_hz(struct codes *c)
+uint64_t codes_some_tsc_hz(struct codes *c)
 {
 	const struct process *best = NULL;
 
@@ -249,7 +268,7 @@ uint64_t codes_tsc_hz(struct codes *c, int32_t pid)
 	if (p && p->tsc_hz)
 		return p->tsc_hz;
 	if (!c->read_all)
-		c->tsc_hz = some_tsc_hz(c);
+		c->tsc_hz = codes_some_tsc_hz(c);
 	c->read_all = true;
 	return c->tsc_hz;
 }
@@ -344,7 +363,7 @@ struct code *codes_find(struct codes *c, struct process *p, uint32_t id)
 {
 	struct code *code = codes_own(p, id);
 
-	for (int i = 0; !code && p->parent >= 0 && id < p->first_id && i < PARENTS_MAX; i++) {
+	for (int i = 0; !code && p->parent >= 0 && id < p->first_id && i < CODES_PARENTS_MAX; i++) {
 		p = codes_process(c, p->parent);
 		if (!p)
 			return NULL;

@@ -17,6 +17,9 @@
 #include "base/map.h"
 #include "natives.h"
 
+/* A longer chain of forks than this is taken for a loop in damaged headers. */
+#define CODES_PARENTS_MAX 64
+
 #define CODES_VERSION 1 /* of the table format */
 
 /* What made a flight recorder save its last moments (docs/marker.md). Strings may be NULL. */
@@ -94,6 +97,9 @@ int codes_more(struct codes *c);
  * no table has it.
  */
 uint64_t codes_tsc_hz(struct codes *c, int32_t pid);
+
+/* That of the lowest pid among all that have one, so that the folder's order does not matter. */
+uint64_t codes_some_tsc_hz(struct codes *c);
 
 /*
  * Does any table have the addresses of opcode handlers? One that cannot be read counts as having none and is reported

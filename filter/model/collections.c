@@ -28,6 +28,12 @@ void collections_add(struct collections *c, const struct collection *ended, uint
 	join(&c->of[ended->generation], &(struct collection_total){ 1, ns, ns, ended->collected });
 }
 
+void collections_join(struct collections *to, const struct collections *more)
+{
+	for (unsigned i = 0; i < GENERATIONS; i++)
+		join(&to->of[i], &more->of[i]);
+}
+
 struct collection_total collections_all(const struct collections *c)
 {
 	struct collection_total all = { 0 };

@@ -29,5 +29,7 @@ struct collection collection_of(uint64_t payload);
 /* One ended that took ns. */
 void collections_add(struct collections *c, const struct collection *ended, uint64_t ns);
 
+void collections_join(struct collections *to, const struct collections *more);
+
 /* All generations together. */
 struct collection_total collections_all(const struct collections *c);

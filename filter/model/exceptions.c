@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "code/codes_part.h"
 #include "shared/array.h"
 
 #define IMPORTLIB "<frozen importlib"
@@ -156,14 +157,15 @@ int flights_raise(struct flights *f, struct exceptions *all, const struct raise 
 	return begin(f, all, at);
 }
 
-static int find_handler(struct raised *r, const struct code *code, int64_t line, uint32_t *at)
+/* Made on first use, then. 0 or -ENOMEM. */
+static int find_handler(struct raised *r, const struct code *code, int64_t line, uint64_t ns, uint32_t *at)
 {
 	for (*at = 0; *at < r->nhandlers; ++*at)
 		if (r->handlers[*at].code == code && r->handlers[*at].line == line)
 			return 0;
 	if (!ARRAY_ONE_MORE(r->handlers, r->nhandlers))
 		return -ENOMEM;
-	r->handlers[r->nhandlers++] = (struct handler){ .code = code, .line = line };
+	r->handlers[r->nhandlers++] = (struct handler){ .code = code, .line = line, .first_ns = ns };
 	return 0;
 }
 
@@ -182,7 +184,8 @@ static void keep(struct flights *f, const struct flight *x)
 	f->kept[f->nkept++] = *x;
 }
 
-int flights_handle(struct flights *f, const struct code *code, int64_t line, uint32_t depth, struct flight *ended)
+int flights_handle(struct flights *f, const struct code *code, int64_t line, uint32_t depth, uint64_t ns,
+		   struct flight *ended)
 {
 	struct flight *x;
 
@@ -191,7 +194,7 @@ int flights_handle(struct flights *f, const struct code *code, int64_t line, uin
 	x = innermost(f);
 	if (!x || x->depth != depth)
 		return 0;
-	if (find_handler(x->row, code, line, &x->handler))
+	if (find_handler(x->row, code, line, ns, &x->handler))
 		return -ENOMEM;
 	end(x, &x->row->handled);
 	x->row->handlers[x->handler].n++;
@@ -228,6 +231,67 @@ void flights_lose(struct flights *f, uint32_t depth)
 	forget_from(f, depth);
 }
 
+/* --- two of them --------------------------------------------------------------------------------------------- */
+
+/* Handlers are in the order of their first time. */
+static int join_handler(struct raised *to, const struct handler *more)
+{
+	const struct code *code = codes_same(more->code);
+	struct handler h;
+	uint32_t at;
+
+	if (!code || find_handler(to, code, more->line, more->first_ns, &at))
+		return -ENOMEM;
+	h = to->handlers[at];
+	h.n += more->n;
+	h.first_ns = more->first_ns < h.first_ns ? more->first_ns : h.first_ns;
+	for (; at && to->handlers[at - 1].first_ns >= h.first_ns; at--) {
+		if (to->handlers[at - 1].first_ns == h.first_ns)
+			return -EAGAIN;
+		to->handlers[at] = to->handlers[at - 1];
+	}
+	to->handlers[at] = h;
+	return 0;
+}
+
+static int join_handlers(struct raised *to, const struct raised *more)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < more->nhandlers && !err; i++)
+		err = join_handler(to, &more->handlers[i]);
+	return err;
+}
+
+static int join_row(struct exceptions *to, const struct raised *more)
+{
+	struct raise at = { .code = codes_same(more->code), .line = more->line };
+	struct raised *r;
+
+	at.type = more->type ? codes_same(more->type) : NULL;
+	r = at.code && (at.type || !more->type) ? row_of(to, &at) : NULL;
+	if (!r)
+		return -ENOMEM;
+	r->n += more->n;
+	r->handled += more->handled;
+	r->dropped += more->dropped;
+	r->left += more->left;
+	r->frames += more->frames;
+	r->frames_most = more->frames_most > r->frames_most ? more->frames_most : r->frames_most;
+	return join_handlers(r, more);
+}
+
+int exceptions_join(struct exceptions *to, const struct exceptions *more)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < more->n && !err; i++)
+		err = join_row(to, more->in_order[i]);
+	return err;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------- */
+
 const struct handler *raised_handler(const struct raised *r)
 {
 	const struct handler *most = NULL;
@@ -245,7 +309,8 @@ static int by_number(const void *left, const void *right)
 
 	order = order ?: code_order(a->code, b->code);
 	order = order ?: (a->line > b->line) - (a->line < b->line);
-	return order || !a->type || !b->type ? order : code_order(a->type, b->type);
+	order = order ?: !b->type - !a->type;
+	return order || !a->type ? order : code_order(a->type, b->type);
 }
 
 void exceptions_rank(struct exceptions *all)

@@ -30,7 +30,8 @@ struct raised {
 		const struct code *code;
 		int64_t line;
 		uint64_t n;
-	} * handlers; /* where they were handled */
+		uint64_t first_ns; /* when that was first */
+	} * handlers;		   /* where they were handled, in that order */
 };
 
 /* Zeroed: none was raised. */
@@ -74,8 +75,9 @@ struct raise {
 /* *flight: the exception's. True in *begun: its journey begins here. 0 or -ENOMEM. */
 int flights_raise(struct flights *f, struct exceptions *all, const struct raise *at, bool *begun);
 
-/* EXCEPTION_HANDLED: the flight that ended so, or an empty one. 0 or -ENOMEM. */
-int flights_handle(struct flights *f, const struct code *code, int64_t line, uint32_t depth, struct flight *ended);
+/* EXCEPTION_HANDLED, at ns: the flight that ended so, or an empty one. 0 or -ENOMEM. */
+int flights_handle(struct flights *f, const struct code *code, int64_t line, uint32_t depth, uint64_t ns,
+		   struct flight *ended);
 
 /* The frame of that depth, of that code, has ended by an exception; in another way; how is not known. */
 void flights_unwind(struct flights *f, uint32_t depth, const struct code *code);
@@ -84,6 +86,12 @@ void flights_lose(struct flights *f, uint32_t depth);
 
 /* The thread has ended. */
 void flights_end(struct flights *f);
+
+/*
+ * Those of another part of the recording (codes_part.h), which is over. 0; -ENOMEM; -EAGAIN: two were handled first at
+ * the same time, and which one is to come first is not known.
+ */
+int exceptions_join(struct exceptions *to, const struct exceptions *more);
 
 /* Where most of them were handled; NULL: nowhere. */
 const struct handler *raised_handler(const struct raised *r);

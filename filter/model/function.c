@@ -227,6 +227,118 @@ struct instr_form *instr_cost_form(struct instr_cost *cost, uint8_t opcode)
 	return &cost->forms[cost->nforms++];
 }
 
+/* --- two parts of a recording -------------------------------------------------------------------------------- */
+
+static int join_loop(struct loop *to, const struct loop *more)
+{
+	extent_reach(&to->extent, more->extent.end);
+	to->entries += more->entries;
+	to->iterations += more->iterations;
+	to->time += more->time;
+	to->own_time += more->own_time;
+	to->suspended_ns += more->suspended_ns;
+	off_add(&to->off, more->off);
+	off_add(&to->own_off, more->own_off);
+	to->uops += more->uops;
+	return stat_join(&to->cycles, &more->cycles) ?: stat_join(&to->trips, &more->trips);
+}
+
+static int join_loops(struct code *to, const struct function *more)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < more->nloops && !err; i++) {
+		struct loop *loop = function_loop(to, more->loops[i]->head);
+
+		err = loop ? join_loop(loop, more->loops[i]) : -ENOMEM;
+	}
+	return err;
+}
+
+static int join_lines(struct code *to, const struct function *more)
+{
+	struct function *f = to->function;
+
+	f->lineless |= more->lineless;
+	if (more->lines && !f->lines)
+		make_lines(f, to);
+	if (more->lines && !f->lines)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < more->nlines; i++) {
+		f->lines[i].n += more->lines[i].n;
+		f->lines[i].cycles += more->lines[i].cycles;
+		f->lines[i].waiting_ns += more->lines[i].waiting_ns;
+	}
+	return 0;
+}
+
+static int join_waits(struct waits **to, const struct waits *more)
+{
+	if (more && !*to && !(*to = calloc(1, sizeof(**to))))
+		return -ENOMEM;
+	if (more)
+		waits_join(*to, more);
+	return 0;
+}
+
+static int join_sampled(struct function *f, const struct function *more)
+{
+	if (more->sampled && !f->sampled && !(f->sampled = calloc(1, sizeof(*f->sampled))))
+		return -ENOMEM;
+	return more->sampled ? sampled_join(f->sampled, more->sampled) : 0;
+}
+
+static int join_pids(struct function *f, const struct function *more)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < more->pids.n && !err; i++)
+		err = pids_add(&f->pids, more->pids.all[i]);
+	return err;
+}
+
+static void join_objects(struct function *f, const struct function *more)
+{
+	f->objects += more->objects;
+	f->older_objects += more->older_objects;
+	f->suspended_ns += more->suspended_ns;
+	f->ended_objects += more->ended_objects;
+	f->lifetime_ns += more->lifetime_ns;
+}
+
+static void join_totals(struct function *f, const struct function *more)
+{
+	for (int op = 0; op < OP_COUNT; op++)
+		f->events[op] += more->events[op];
+	f->calls += more->calls;
+	f->resumes += more->resumes;
+	f->recursive_calls += more->recursive_calls;
+	f->unfinished += more->unfinished;
+	f->total_ns += more->total_ns;
+	f->self_ns += more->self_ns;
+	f->total_cycles += more->total_cycles;
+	f->self_cycles += more->self_cycles;
+	off_add(&f->total_off, more->total_off);
+	off_add(&f->self_off, more->self_off);
+	f->cpu_unknown |= more->cpu_unknown;
+	f->gil_held_ns += more->gil_held_ns;
+	spread_join(&f->self_spread, &more->self_spread);
+}
+
+int function_join(struct code *to, const struct code *from)
+{
+	const struct function *more = from->function;
+	struct function *f = function_of(to);
+	int err = f ? join_loops(to, more) : -ENOMEM;
+
+	if (err)
+		return err;
+	join_totals(f, more);
+	join_objects(f, more);
+	err = join_lines(to, more) ?: join_waits(&f->waits, more->waits) ?: join_waits(&f->idle, more->idle);
+	return err ?: join_sampled(f, more) ?: join_pids(f, more);
+}
+
 static void loop_free(struct loop *loop)
 {
 	stat_free(&loop->cycles);

@@ -158,5 +158,11 @@ static inline void function_ran(struct function *f, uint64_t ns, uint64_t cycles
 	f->total_cycles += cycles;
 }
 
+/*
+ * Adds the totals of the same code object in another part of the recording (codes_part.h), but for what INSTRUCTION
+ * events cost. 0 or -ENOMEM.
+ */
+int function_join(struct code *to, const struct code *from);
+
 /* Frees what code->function points to. */
 void function_free(struct code *code);

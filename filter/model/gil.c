@@ -41,6 +41,7 @@ void gil_word(struct gil *g, struct thread *t, uint64_t payload, uint64_t ns)
 	unsigned kind = payload >> MARKER_WAIT_SHIFT & MARKER_WAIT_MASK;
 	bool is_gil = kind == WAIT_FOR_GIL, got = is_gil && !(payload & MARKER_GIL_NOT_GOT);
 
+	g->told |= is_gil;
 	gil_until(g, ns);
 	if (kind == WAIT_FOR_RING) /* with the GIL */
 		return;
@@ -56,4 +57,43 @@ void gil_lose(struct gil *g, struct thread *t)
 	want(g, t, false);
 	if (t->holds_gil)
 		hold(g, NULL);
+}
+
+/* What a word does to the holder. */
+enum act {
+	ACT_NONE,
+	ACT_TAKES,    /* an event of code, */
+	ACT_GOT,      /* or the end of a wait for it */
+	ACT_MAY_TAKE, /* the end of another wait */
+	ACT_LEAVES,   /* a wait begins */
+	ACTS,
+};
+
+static enum act act_of(uint64_t word)
+{
+	uint64_t payload = marker_payload(word);
+	unsigned kind = payload >> MARKER_WAIT_SHIFT & MARKER_WAIT_MASK;
+
+	if (!(word >> 32) || !marker_is_extension(word))
+		return ACT_TAKES;
+	if (marker_kind(word) != KIND_WAIT || kind == WAIT_FOR_RING)
+		return marker_kind(word) == KIND_C_CALL ? ACT_TAKES : ACT_NONE;
+	if (payload & MARKER_WAIT_BEGINS)
+		return ACT_LEAVES;
+	if (kind != WAIT_FOR_GIL)
+		return ACT_MAY_TAKE;
+	return payload & MARKER_GIL_NOT_GOT ? ACT_NONE : ACT_GOT;
+}
+
+/* Where both take it the later one has it; and who may take it does so unless it is held. In all else they agree. */
+bool gil_order_matters(uint64_t one, uint64_t other)
+{
+	static const bool matters[ACTS][ACTS] = {
+		[ACT_TAKES] = { [ACT_TAKES] = true, [ACT_GOT] = true },
+		[ACT_GOT] = { [ACT_TAKES] = true, [ACT_GOT] = true },
+		[ACT_MAY_TAKE] = { [ACT_MAY_TAKE] = true, [ACT_LEAVES] = true },
+		[ACT_LEAVES] = { [ACT_MAY_TAKE] = true },
+	};
+
+	return matters[act_of(one)][act_of(other)];
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct thread;
@@ -17,6 +18,7 @@ struct gil {
 	uint32_t waiting; /* threads that wait for it */
 	uint64_t since_ns;
 	struct thread *holder; /* NULL: not known */
+	bool told;	       /* a thread said that it waits for it */
 };
 
 /* Up to ns the holder had it while others waited: added to its thread, and the function that it is in. */
@@ -39,6 +41,9 @@ void gil_take(struct gil *g, struct thread *t, uint64_t ns);
 
 /* A WAIT word of the thread. */
 void gil_word(struct gil *g, struct thread *t, uint64_t payload, uint64_t ns);
+
+/* Two threads' words have the same time: does it make a difference here which of them comes first? */
+bool gil_order_matters(uint64_t one, uint64_t other);
 
 /* What the thread does is not known any more. */
 void gil_lose(struct gil *g, struct thread *t);

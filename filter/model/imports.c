@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "code/codes_part.h"
 
 static uint64_t hash_of(const struct import *parent, const char *name)
 {
@@ -23,7 +24,7 @@ static struct import *find(const struct imports *all, const struct import *paren
 	return i;
 }
 
-struct import *imports_find(struct imports *all, struct import *parent, const char *name)
+struct import *imports_find(struct imports *all, struct import *parent, const char *name, uint64_t ns)
 {
 	struct import **first = parent ? &parent->first : &all->first, **last = parent ? &parent->last : &all->last;
 	uint64_t key;
@@ -32,6 +33,7 @@ struct import *imports_find(struct imports *all, struct import *parent, const ch
 	if (i || !(i = map_add(&all->all, key, sizeof(*i))))
 		return i;
 	i->name = name;
+	i->begun_ns = ns;
 	i->parent = parent;
 	i->number = (uint32_t)all->all.used;
 	i->depth = parent ? parent->depth + 1 : 0;
@@ -52,10 +54,12 @@ int import_ran(struct import *i, const struct code *code, uint64_t ns)
 	return 0;
 }
 
-void import_begins(struct import *i, const struct code *code)
+void import_begins(struct import *i, const struct code *code, uint64_t ns)
 {
-	if (!i->module && !strcmp(code->qualname, "<module>"))
-		i->module = code;
+	if (i->module || strcmp(code->qualname, "<module>") != 0)
+		return;
+	i->module = code;
+	i->module_ns = ns;
 }
 
 void import_ends(struct import *i, uint64_t ns, bool failed)
@@ -132,6 +136,87 @@ struct imports_total imports_total(const struct imports *all)
 	}
 	map_free(&names);
 	return t;
+}
+
+/* --- two of them --------------------------------------------------------------------------------------------- */
+
+/* Takes it out of its parent's children, and puts it where it belongs by time. 0 or -EAGAIN. */
+static int move_by_time(struct imports *all, struct import *i)
+{
+	struct import **first = i->parent ? &i->parent->first : &all->first, **at = first;
+	struct import **last = i->parent ? &i->parent->last : &all->last;
+
+	while (*at != i)
+		at = &(*at)->next;
+	*at = i->next;
+	for (at = first; *at && (*at)->begun_ns < i->begun_ns; at = &(*at)->next)
+		;
+	if (*at && (*at)->begun_ns == i->begun_ns)
+		return -EAGAIN;
+	i->next = *at;
+	*at = i;
+	for (*last = i; (*last)->next; *last = (*last)->next)
+		;
+	return 0;
+}
+
+static int join_module(struct import *to, const struct import *more)
+{
+	if (!more->module || (to->module && to->module_ns < more->module_ns))
+		return 0;
+	if (to->module && to->module_ns == more->module_ns)
+		return -EAGAIN;
+	to->module = codes_same(more->module);
+	to->module_ns = more->module_ns;
+	return to->module ? 0 : -ENOMEM;
+}
+
+static int join_totals(struct import *to, const struct import *more)
+{
+	int err = 0;
+
+	to->n += more->n;
+	to->failed += more->failed;
+	to->total_ns += more->total_ns;
+	for (struct map_slot *s = NULL; !err && (s = map_next(&more->ran, s));) {
+		const struct code *code = codes_same((const struct code *)(uintptr_t)s->key);
+
+		err = code ? import_ran(to, code, *(uint64_t *)s->value) : -ENOMEM;
+	}
+	return err;
+}
+
+/* One that began at the same time as another process's is no sign of which came first. */
+static int join_one(struct imports *all, struct import *parent, const struct import *more)
+{
+	uint64_t key;
+	struct import *i = find(all, parent, more->name, &key);
+	bool anew = !i, earlier = i && more->begun_ns < i->begun_ns;
+
+	if (i && i->begun_ns == more->begun_ns)
+		return -EAGAIN;
+	i = i ?: imports_find(all, parent, more->name, more->begun_ns);
+	if (!i)
+		return -ENOMEM;
+	i->begun_ns = earlier ? more->begun_ns : i->begun_ns;
+	return (anew || earlier ? move_by_time(all, i) : 0) ?: join_module(i, more) ?: join_totals(i, more);
+}
+
+/* Parents first: `to` has the import's parent. */
+static struct import *same_as(const struct imports *to, const struct import *more)
+{
+	uint64_t key;
+
+	return more ? find(to, same_as(to, more->parent), more->name, &key) : NULL;
+}
+
+int imports_join(struct imports *to, const struct imports *more)
+{
+	int err = 0;
+
+	for (const struct import *i = NULL; !err && (i = imports_next(more, i));)
+		err = join_one(to, same_as(to, i->parent), i);
+	return err;
 }
 
 void imports_free(struct imports *all)

@@ -18,6 +18,7 @@
 struct import {
 	const char *name;		    /* owned by the code tables */
 	const struct code *module;	    /* the body that it ran; NULL: none was seen, as of modules written in C */
+	uint64_t begun_ns, module_ns;	    /* when it began first, and that */
 	struct import *parent;		    /* NULL: imported by code that is in no import */
 	struct import *first, *last, *next; /* children, and the parent's next one, in the order in which they began */
 	uint32_t number, depth;
@@ -39,14 +40,14 @@ static inline bool import_is_of(const struct code *code)
 	return *code->qualname == '_' && !strcmp(code->qualname, "_find_and_load");
 }
 
-/* The import of that name inside `parent` (NULL: in none), made on first use. NULL: no memory. */
-struct import *imports_find(struct imports *all, struct import *parent, const char *name);
+/* The import of that name inside `parent` (NULL: in none), made on first use, then. NULL: no memory. */
+struct import *imports_find(struct imports *all, struct import *parent, const char *name, uint64_t ns);
 
 /* In it, and in no import inside it, that code spent so much time of its own. 0 or -ENOMEM. */
 int import_ran(struct import *i, const struct code *code, uint64_t ns);
 
 /* An activation began in it: the first body of a module is its own. */
-void import_begins(struct import *i, const struct code *code);
+void import_begins(struct import *i, const struct code *code, uint64_t ns);
 
 /* It ended after so long. */
 void import_ends(struct import *i, uint64_t ns, bool failed);
@@ -61,5 +62,11 @@ struct imports_total {
 	uint64_t modules, ns; /* different ones that were imported; the time of the outermost imports */
 };
 struct imports_total imports_total(const struct imports *all);
+
+/*
+ * Those of another part of the recording (codes_part.h), in the order of time. 0; -ENOMEM; -EAGAIN: two began at the
+ * same time, and which one is to come first is not known.
+ */
+int imports_join(struct imports *to, const struct imports *more);
 
 void imports_free(struct imports *all);

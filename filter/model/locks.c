@@ -4,19 +4,44 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "code/codes_part.h"
+
 #define LINES_SHIFT 48 /* no address has these bits */
 
-int locks_add(struct locks *l, const struct code *code, uint32_t lines, uint64_t ns)
+/* Made on first use. NULL: no memory. */
+static struct lock *lock_of(struct locks *l, const struct code *code, uint32_t lines)
 {
 	uint64_t key = (uintptr_t)code | (uint64_t)lines << LINES_SHIFT;
 	struct lock *lock = map_get(&l->all, key);
 
-	lock = lock ? lock : map_add(&l->all, key, sizeof(*lock));
-	if (!lock)
-		return -ENOMEM;
+	if (lock || !(lock = map_add(&l->all, key, sizeof(*lock))))
+		return lock;
 	lock->code = code;
 	lock->line = code->firstlineno + lines;
+	return lock;
+}
+
+int locks_add(struct locks *l, const struct code *code, uint32_t lines, uint64_t ns)
+{
+	struct lock *lock = lock_of(l, code, lines);
+
+	if (!lock)
+		return -ENOMEM;
 	wait_total_add(&lock->waited, ns);
+	return 0;
+}
+
+int locks_join(struct locks *to, const struct locks *more)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&more->all, s));) {
+		const struct lock *from = s->value;
+		const struct code *code = codes_same(from->code);
+		struct lock *lock = code ? lock_of(to, code, (uint32_t)(from->line - from->code->firstlineno)) : NULL;
+
+		if (!lock)
+			return -ENOMEM;
+		wait_total_join(&lock->waited, &from->waited);
+	}
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 
 #include "profile.h"
 
-int sampled_add(struct sampled *s, uint32_t stack)
+static int add(struct sampled *s, uint64_t stack, uint64_t n)
 {
 	uint64_t *count = map_get(&s->stacks, stack);
 
@@ -16,9 +16,23 @@ int sampled_add(struct sampled *s, uint32_t stack)
 		count = map_add(&s->stacks, stack, sizeof(*count));
 	if (!count)
 		return -ENOMEM;
-	++*count;
-	s->n++;
+	*count += n;
+	s->n += n;
 	return 0;
+}
+
+int sampled_add(struct sampled *s, uint32_t stack)
+{
+	return add(s, stack, 1);
+}
+
+int sampled_join(struct sampled *to, const struct sampled *more)
+{
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&more->stacks, s));)
+		err = add(to, s->key, *(uint64_t *)s->value);
+	return err;
 }
 
 void sampled_free(struct sampled *s)
@@ -153,19 +167,6 @@ static bool is_same_place(const struct code *a, const struct code *b)
 {
 	return a->firstlineno == b->firstlineno && !strcmp(text_or_none(a->qualname), text_or_none(b->qualname)) &&
 	       !strcmp(text_or_none(a->file), text_or_none(b->file));
-}
-
-static int sampled_join(struct sampled *to, const struct sampled *more)
-{
-	for (struct map_slot *k = NULL; (k = map_next(&more->stacks, k));) {
-		uint64_t *count = map_get(&to->stacks, k->key);
-
-		if (!count && !(count = map_add(&to->stacks, k->key, sizeof(*count))))
-			return -ENOMEM;
-		*count += *(uint64_t *)k->value;
-		to->n += *(uint64_t *)k->value;
-	}
-	return 0;
 }
 
 static int compare_places(const void *a, const void *b)

@@ -19,6 +19,7 @@ struct sampled {
 };
 
 int sampled_add(struct sampled *s, uint32_t stack);
+int sampled_join(struct sampled *to, const struct sampled *more);
 void sampled_free(struct sampled *s);
 
 /* A C function in the samples of one Python function. */

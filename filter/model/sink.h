@@ -8,7 +8,8 @@
  *
  * Order within a thread: enter and leave nest; an iterate belongs to the innermost frame at that time; a gap comes
  * after the leaves of all frames it closed. Threads interleave in time order. Every callback returns 0, or a negative
- * errno that ends the analysis.
+ * errno that ends the analysis. Where no sink has callbacks for single events, but only for the end, processes may be
+ * analysed in several threads (profile_join.h).
  */
 #pragma once
 

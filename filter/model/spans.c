@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "code/codes_part.h"
 #include "shared/array.h"
 
 int spans_begin(struct open_spans *o, const struct open_span *span)
@@ -61,6 +62,25 @@ int spans_lose(struct open_spans *o, struct spans *all)
 		if (!t)
 			return -ENOMEM;
 		t->unfinished++;
+	}
+	return 0;
+}
+
+int spans_join(struct spans *to, const struct spans *more)
+{
+	to->begun += more->begun;
+	for (struct map_slot *s = NULL; (s = map_next(&more->all, s));) {
+		const struct span_total *from = s->value;
+		const struct code *name = codes_same(from->name);
+		struct span_total *t = name ? total_of(to, name) : NULL;
+
+		if (!t)
+			return -ENOMEM;
+		t->n += from->n;
+		t->ns += from->ns;
+		t->unfinished += from->unfinished;
+		if (from->longest_ns > t->longest_ns)
+			t->longest_ns = from->longest_ns;
 	}
 	return 0;
 }

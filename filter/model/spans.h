@@ -46,6 +46,9 @@ int spans_end(struct open_spans *o, struct spans *all, struct open_span *span, u
 /* The thread's trace has ended, or its words are missing. 0 or -ENOMEM. */
 int spans_lose(struct open_spans *o, struct spans *all);
 
+/* Those of another part of the recording (codes_part.h). 0 or -ENOMEM. */
+int spans_join(struct spans *to, const struct spans *more);
+
 /* All of them, most time first: *n in an array for free(). NULL: no memory. */
 const struct span_total **spans_ranked(const struct spans *s, size_t *n);
 

@@ -24,22 +24,19 @@ static struct stat_range range_of(unsigned bucket)
 	return (struct stat_range){ low, low + ((1ull << shift) - 1), 0 };
 }
 
-/* Distances from another origin: each is larger by the same. */
-void spread_join(struct spread *to, const struct spread *more)
+/* The sum of (x - m)^2 for the whole number m below the mean; it is exact, also where `squares` has gone around. */
+static __uint128_t squared_distances(const struct spread *s, int64_t m)
 {
-	int64_t further;
+	__uint128_t times = (__uint128_t)(2 * (__int128_t)s->sum - (__int128_t)m * (int64_t)s->n);
 
-	if (!to->n)
-		to->origin = more->origin;
-	further = more->origin - to->origin;
-	to->n += more->n;
-	to->squares += more->squares + (double)further * (2 * (double)more->sum + (double)further * more->n);
-	to->sum += more->sum + further * (int64_t)more->n;
+	return s->squares - (__uint128_t)(__int128_t)m * times;
 }
 
 double spread_deviation(const struct spread *s)
 {
-	double sum = s->sum, mean = s->n ? sum / s->n : 0, squares = s->squares - mean * sum;
+	int64_t m = s->n ? s->sum / (int64_t)s->n : 0;
+	double rest = (double)(s->sum - m * (int64_t)s->n);
+	double squares = s->n ? (double)squared_distances(s, m) - rest * rest / s->n : 0;
 
 	return s->n > 1 && squares > 0 ? sqrt(squares / (s->n - 1)) : 0;
 }

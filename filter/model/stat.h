@@ -17,29 +17,29 @@
 #define STAT_FEW      32
 
 /*
- * How far values are spread, in 32 bytes. Stored as distances from the first value: similar values have small ones, so
- * that their squares are not lost in rounding.
+ * How far values are spread, in 32 bytes. Sums of integers, so that those of several threads add up to the same in any
+ * order. Exact while the sum of the values is less than 2^63; the squares may go around, their distance from the mean's
+ * does not.
  */
 struct spread {
 	uint64_t n;
-	uint64_t origin; /* the first value */
 	int64_t sum;
-	double squares;
+	__uint128_t squares;
 };
 
 static inline void spread_add(struct spread *s, uint64_t value)
 {
-	int64_t distance;
-
-	if (!s->n)
-		s->origin = value;
 	s->n++;
-	distance = value - s->origin;
-	s->sum += distance;
-	s->squares += (double)distance * (double)distance;
+	s->sum = (int64_t)((uint64_t)s->sum + value);
+	s->squares += (__uint128_t)((__int128_t)(int64_t)value * (int64_t)value);
 }
 
-void spread_join(struct spread *to, const struct spread *more);
+static inline void spread_join(struct spread *to, const struct spread *more)
+{
+	to->n += more->n;
+	to->sum = (int64_t)((uint64_t)to->sum + (uint64_t)more->sum);
+	to->squares += more->squares;
+}
 
 /* The standard deviation of a sample (n - 1); 0 while n is less than 2. */
 double spread_deviation(const struct spread *s);

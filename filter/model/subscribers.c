@@ -75,3 +75,11 @@ uint64_t subscribers_quiet_until(const struct subscribers *to, int32_t pid, int3
 	}
 	return until;
 }
+
+bool subscribers_hear_events(const struct subscribers *to)
+{
+	const struct sink_links *l = &to->first;
+
+	return l->sample || l->passed || l->enter || l->leave || l->call || l->resume || l->iterate || l->off || l->exception ||
+	       l->label || l->span || l->task || l->gap || l->second;
+}

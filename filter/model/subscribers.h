@@ -27,6 +27,9 @@ struct subscribers {
 /* Sinks are called in the order in which they were added. */
 struct subscribers subscribers_of(struct sink *sinks, struct profile *profile);
 
+/* Does one of them want to hear of single events, in the order of time? (Of a flight recorder's segments all do.) */
+bool subscribers_hear_events(const struct subscribers *to);
+
 /* Tells those that hear of either of an activation that begins and, as the next event of its thread, returns. */
 int subscribers_call(const struct subscribers *to, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
 

@@ -163,7 +163,7 @@ int thread_enter(struct thread *t, struct stack *st, const struct sample *s, boo
 	if (!t->depth)
 		begin_outermost(t, s, adopted, to->profile);
 	if (st->import)
-		import_begins(st->import, s->code);
+		import_begins(st->import, s->code, s->time);
 	t->depth++;
 	f->adopted = adopted;
 	f->a.op = adopted ? 0 : f->a.op;

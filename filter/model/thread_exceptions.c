@@ -76,7 +76,7 @@ int thread_handle_here(struct stack *st, const struct sample *s, const struct su
 {
 	struct flight ended;
 
-	if (flights_handle(st->flights, s->code, line_at(s->code, s->offset), st->nframes, &ended))
+	if (flights_handle(st->flights, s->code, line_at(s->code, s->offset), st->nframes, s->time, &ended))
 		return -ENOMEM;
 	return ended.row ? mark_exception(st, s, ended, true, to) : 0;
 }

@@ -92,7 +92,7 @@ static int take_import(struct thread *t, const struct sample *s, struct profile 
 
 	if (!f || f->import || !import_is_of(f->a.code)) /* its beginning was not seen, or is left out */
 		return 0;
-	f->import = s->named ? imports_find(&p->imports, st->import, s->named->qualname) : NULL;
+	f->import = s->named ? imports_find(&p->imports, st->import, s->named->qualname, s->time) : NULL;
 	if (!f->import)
 		return -ENOMEM;
 	st->import = f->import;

@@ -9,6 +9,7 @@
 #include "base/cold.h"
 #include "base/pid_list.h"
 #include "objects.h"
+#include "profile_join.h"
 
 void trace_init(struct trace *t, struct codes *codes, struct sink *sinks)
 {
@@ -195,6 +196,8 @@ int trace_feed(void *trace, const struct sample *s)
 	p->events[s->op]++;
 	follow_gil(th, s);
 	err = thread_feed(th, s, &t->to);
+	if (th->last_ns > p->end_ns && !th->early) /* a garbage collection, whose end is an EXTENSION */
+		p->end_ns = th->last_ns;
 	if (s->op == OP_SNAPSHOT) /* of which sinks may want to know more from there on */
 		t->to = subscribers_of(t->to.sinks, p);
 	return err;
@@ -246,10 +249,21 @@ static void set_open(struct trace *t, bool add)
 		add_open(s->value, add);
 }
 
+/* Where the process was analysed. */
+static struct trace *trace_of(struct trace *t, int32_t pid)
+{
+	struct trace *x = t;
+
+	while (x && !map_get(&x->gils, (uint32_t)pid))
+		x = x->next;
+	return x ? x : t;
+}
+
 /* Fewer than the process's `made` words have arrived or are known to be missing. */
 static int add_gap(struct trace *t, struct process *p, uint64_t made, uint64_t seen)
 {
-	const struct thread *main = map_get(&t->threads, map_pair(p->pid, p->pid));
+	struct trace *of = trace_of(t, p->pid);
+	const struct thread *main = map_get(&of->threads, map_pair(p->pid, p->pid));
 	struct sample gap = {
 		.op = SAMPLE_GAP,
 		.pid = p->pid,
@@ -263,7 +277,7 @@ static int add_gap(struct trace *t, struct process *p, uint64_t made, uint64_t s
 	if (made <= seen)
 		return 0;
 	p->missing += gap.count;
-	return trace_feed(t, &gap);
+	return trace_feed(of, &gap);
 }
 
 /*
@@ -397,8 +411,45 @@ static int finish_threads(struct trace *t)
 	}
 	for (struct map_slot *s = NULL; (s = map_next(&t->objects, s));)
 		objects_free(s->value);
-	qsort(p->thread_totals, p->threads, sizeof(*p->thread_totals), compare_threads);
 	return err;
+}
+
+static int join(struct trace *t, const struct trace *more)
+{
+	struct profile *p = &t->profile;
+
+	if (more->begun && (!t->begun || more->profile.first_ns < p->first_ns))
+		p->first_ns = more->profile.first_ns;
+	if (more->started && (!t->started || more->profile.start_ns < p->start_ns))
+		p->start_ns = more->profile.start_ns;
+	t->begun |= more->begun;
+	t->started |= more->started;
+	return profile_join(p, &more->profile);
+}
+
+static int finish_all_threads(struct trace *t)
+{
+	struct profile *p = &t->profile;
+	int err = 0;
+
+	for (struct trace *x = t; x && !err; x = x->next)
+		err = finish_threads(x);
+	for (const struct trace *x = t->next; x && !err; x = x->next)
+		err = join(t, x);
+	if (!err)
+		qsort(p->thread_totals, p->threads, sizeof(*p->thread_totals), compare_threads);
+	return err;
+}
+
+/* The last event of all is each trace's, as though it were the only one. */
+static void share_end(struct trace *t)
+{
+	uint64_t end_ns = 0;
+
+	for (struct trace *x = t; x; x = x->next)
+		end_ns = x->profile.end_ns > end_ns ? x->profile.end_ns : end_ns;
+	for (struct trace *x = t; x; x = x->next)
+		x->profile.end_ns = end_ns;
 }
 
 /* Requests that have not ended. */
@@ -468,13 +519,16 @@ static int fail_selected(struct trace *t)
 int trace_finish(struct trace *t, bool counted)
 {
 	bool whole = time_span_is_all(&t->window);
-	int err = whole || t->started ? finish_processes(t, counted && whole) : fail_empty(t);
+	int err;
+
+	share_end(t);
+	err = whole || t->started ? finish_processes(t, counted && whole) : fail_empty(t);
 
 	if (!err && t->selects && !t->started)
 		err = fail_selected(t);
 	if (!t->profile.clock)
 		t->profile.clock = "ns";
-	err = err ?: finish_threads(t);
+	err = err ?: finish_all_threads(t);
 	exceptions_rank(&t->profile.exceptions);
 	err = err ?: async_tasks_finish(&t->profile.tasks, t->profile.end_ns);
 	err = err ?: lose_requests(t);

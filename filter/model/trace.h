@@ -34,6 +34,7 @@ struct trace {
 	struct map gils;    /* pid -> struct gil */
 	struct map objects; /* pid -> struct objects */
 	struct thread *last;
+	struct trace *next;	 /* of other processes: trace_finish() of the first adds it (profile_join.h) */
 	bool begun, started;	 /* there was a sample; there was one in the window */
 	char error[TRACE_ERROR]; /* one line, if the window is at fault */
 };
@@ -62,7 +63,8 @@ int trace_second(struct trace *t, uint64_t ns);
 /*
  * The end: closes what is open, sums up, tells the sinks to finish. The first error, if any. counted: decode.c counted
  * the words of each process, so that words missing at the end are known; not with a time window, because perf skips
- * what is outside. -ERANGE: nothing was in the window, or selected.
+ * what is outside. -ERANGE: nothing was in the window, or selected. -EAGAIN: the traces of other processes cannot be
+ * joined.
  */
 int trace_finish(struct trace *t, bool counted);
 

@@ -370,16 +370,34 @@ uint64_t pt_merge_next(const struct pt_merge *m)
 	return m->nheap ? m->heap[0].time : UINT64_MAX;
 }
 
+static COLD bool is_tie(const struct pt_merge *m, const struct pt_queue *a, const struct pt_queue *b)
+{
+	const struct task *x = tasks_find(&m->tasks, a->tid), *y = tasks_find(&m->tasks, b->tid);
+
+	return (x ? x->pid : -1) == (y ? y->pid : -1) && a->holds && b->holds &&
+	       m->order_matters(a->walk.word, b->walk.word);
+}
+
+/* Up to when the one that was taken off the heap may run. Apart from others it must not pass the next one's time. */
+static uint64_t run_until(struct pt_merge *m, const struct pt_ordinal *first, uint64_t until)
+{
+	if (!m->nheap || m->heap[0].time >= until)
+		return until;
+	if (!m->order_matters)
+		return m->heap[0].time + 1;
+	m->ties += m->heap[0].time == first->time && is_tie(m, m->queues[m->heap[0].queue], m->queues[first->queue]);
+	return m->heap[0].time;
+}
+
 int pt_merge_run(struct pt_merge *m, uint64_t until)
 {
 	int err = m->started ? 0 : pt_merge_more(m);
 
 	while (err >= 0 && m->nheap && m->heap[0].time < until) {
-		uint32_t idx = pop(m).queue;
-		uint64_t time = until;
+		struct pt_ordinal first = pop(m);
+		uint32_t idx = first.queue;
+		uint64_t time = run_until(m, &first, until);
 
-		if (m->nheap && m->heap[0].time < until)
-			time = m->heap[0].time + 1;
 		find_task(m, m->queues[idx]);
 		err = pt_queue_wake(m->queues[idx]);
 		err = err ?: run_queue(m, m->queues[idx], &time);

@@ -42,6 +42,12 @@ struct pt_merge {
 	struct pt_ordinal *heap;
 	uint32_t nheap;
 	bool started;
+	/*
+	 * Not NULL: other traces of the recording are merged elsewhere (pt_parts.h), so words of equal time may come in
+	 * another order. Does that matter of these two, of one process?
+	 */
+	bool (*order_matters)(uint64_t one, uint64_t other);
+	uint64_t ties;	 /* so often it did */
 	uint64_t shared; /* core cycles that belong to one of two threads */
 	bool switches;	 /* feed.cpu is told when threads are on a CPU, as none of their switches is missing */
 	struct pt_feed feed;

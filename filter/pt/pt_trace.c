@@ -312,26 +312,44 @@ static size_t least_size(uint32_t type)
 	}
 }
 
-static int add_side(struct pt_trace *t, const struct perf_record *rec)
+static bool is_whole(const struct perf_record *rec)
+{
+	return rec->type == PERF_SWITCH || rec->size >= least_size(rec->type);
+}
+
+/* Whose it is, and when. False: it does not say. */
+static bool read_whose(const struct pt_trace *t, const struct perf_record *rec, struct perf_side *s)
 {
 	struct perf_sample id;
+
+	if (!perf_sample_read(&t->file, rec, &id))
+		return false;
+	s->time = id.time == UINT64_MAX ? 0 : id.time;
+	s->cpu = id.cpu;
+	s->pid = id.pid;
+	s->tid = id.tid;
+	read_body(rec, s);
+	return true;
+}
+
+bool pt_trace_whose(const struct pt_trace *t, const struct perf_record *rec, struct perf_side *s)
+{
+	*s = (struct perf_side){ .type = rec->type, .misc = rec->misc };
+	return rec->type < PERF_KERNEL_TYPES && rec->type != PERF_SAMPLE && is_whole(rec) && read_whose(t, rec, s);
+}
+
+static int add_side(struct pt_trace *t, const struct perf_record *rec)
+{
 	struct perf_side s = { .type = rec->type, .misc = rec->misc };
 
-	if (rec->type != PERF_SWITCH && rec->size < least_size(rec->type))
+	if (!is_whole(rec))
 		return 0;
 	if (rec->type == PERF_AUX)
 		s.truncated = ((const struct perf_aux *)rec)->flags & PERF_AUX_TRUNCATED;
 	t->faults.truncated += s.truncated;
 	if (rec->type == PERF_LOST)
 		t->faults.lost += ((const struct perf_lost *)rec)->lost;
-	if (!perf_sample_read(&t->file, rec, &id))
-		return 0;
-	s.time = id.time == UINT64_MAX ? 0 : id.time;
-	s.cpu = id.cpu;
-	s.pid = id.pid;
-	s.tid = id.tid;
-	read_body(rec, &s);
-	return perf_order_add(&t->order, &s);
+	return read_whose(t, rec, &s) ? perf_order_add(&t->order, &s) : 0;
 }
 
 int pt_trace_side(struct pt_trace *t, const struct perf_record *rec, uint64_t at)

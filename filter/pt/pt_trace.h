@@ -52,6 +52,9 @@ int pt_trace_find(struct pt_trace *t, const struct perf_record *rec, uint64_t at
 int pt_trace_side(struct pt_trace *t, const struct perf_record *rec, uint64_t at);
 int pt_trace_until(struct pt_trace *t, uint64_t ns);
 
+/* For pt_parts.h: whose the record is, of those beside the traces. False: it is none, or does not say. */
+bool pt_trace_whose(const struct pt_trace *t, const struct perf_record *rec, struct perf_side *s);
+
 /* pt_faults.damages until now; at the end they are in the faults. */
 uint64_t pt_trace_damages(const struct pt_trace *t);
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""One thread of ocular-pt decodes while another one analyses: no data race, under ThreadSanitizer, with all kinds of words, and where
-code tables are missing, so that code objects are made while reading. `make sanitize` builds that ocular-pt."""
+"""One thread of ocular-pt decodes while another one analyses, or each of several does both for some of the processes: no data race, under
+ThreadSanitizer, with all kinds of words, and where code tables are missing, so that code objects are made while reading. `make sanitize`
+builds that ocular-pt."""
 
 import glob
 import os
@@ -32,16 +33,17 @@ if not os.fork():
 os.wait()
 """
 OUTPUTS = ("console=always", "summary={}", "html={}", "perfetto={}", "events={}", "pstats={}")
+TOTALS = ("console=always", "summary={}", "opcode_pstats={}", "workers=4")
 
 
-def read(record, folder, *more):
-    words = [word.format(os.path.join(folder, word.split("=")[0])) for word in OUTPUTS]
+def read(record, folder, outputs, more):
+    words = [word.format(os.path.join(folder, word.split("=")[0])) for word in outputs]
     environment = recording.plain_environment(TSAN_OPTIONS="exitcode=66")
     done = recording.run([READER, *words, *more, record], env=environment)
     return [f"exit status {done.returncode}: {done.stderr[:3000]}"] * bool(done.returncode)
 
 
-def test_reader(python, tables, more, folder):
+def test_reader(python, tables, outputs, more, folder):
     record, path = os.path.join(folder, "rec"), os.path.join(folder, "app.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(PROGRAM.replace("FOLDER", repr(os.path.join(recording.BUILD, "python"))))
@@ -51,14 +53,16 @@ def test_reader(python, tables, more, folder):
     for table in glob.glob(os.path.join(record, "codes-*")):
         if not tables:
             os.unlink(table)
-    return read(os.path.join(record, "perf.data"), folder, *more)
+    return read(os.path.join(record, "perf.data"), folder, outputs, more)
 
 
 def cases(python, _):
     version = recording.version(python)
-    yield f"{version} all kinds of words", test_reader, python, True, ()
-    yield f"{version} threads by their names", test_reader, python, True, ("thread=worker-*", "by=thread")
-    yield f"{version} no code tables", test_reader, python, False, ()
+    yield f"{version} all kinds of words", test_reader, python, True, OUTPUTS, ()
+    yield f"{version} threads by their names", test_reader, python, True, OUTPUTS, ("thread=worker-*", "by=thread")
+    yield f"{version} no code tables", test_reader, python, False, OUTPUTS, ()
+    yield f"{version} several workers", test_reader, python, True, TOTALS, ()
+    yield f"{version} several workers, no code tables", test_reader, python, False, TOTALS, ()
 
 
 if __name__ == "__main__":

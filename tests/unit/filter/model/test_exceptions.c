@@ -203,7 +203,7 @@ static int take(struct flights *f, struct exceptions *all, const struct step *s)
 	case RERAISE:
 		return flights_raise(f, all, &at, &begun);
 	case HANDLE:
-		return flights_handle(f, &code, s->line_or_object, s->depth, &ended);
+		return flights_handle(f, &code, s->line_or_object, s->depth, 0, &ended);
 	case UNWIND:
 		flights_unwind(f, s->depth, &code);
 		return 0;

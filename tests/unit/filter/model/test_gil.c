@@ -96,11 +96,62 @@ static void test_times_that_go_back(void **state)
 	assert_int_equal(a.gil_held_ns, 30);
 }
 
+#define SIDES 3 /* the holder, and who waits, as numbers */
+
+/* What the GIL is like after two words at one time, of threads a and b, in that order or the other one. */
+static void play(const char *before, const uint64_t words[2], bool swapped, int result[SIDES])
+{
+	struct thread threads[3] = { 0 };
+	struct gil g = { 0 };
+
+	for (const char *at = before; *at; at += 2)
+		happen(&g, &threads[at[0] - 'a'], at[1], 10);
+	for (size_t i = 0; i < 2; i++) {
+		size_t who = swapped ? 1 - i : i;
+
+		if (!marker_is_extension(words[who]))
+			gil_take(&g, &threads[who], 20);
+		else if (marker_kind(words[who]) == KIND_WAIT)
+			gil_word(&g, &threads[who], marker_payload(words[who]), 20);
+	}
+	result[0] = g.holder ? (int)(g.holder - threads) : -1;
+	result[1] = threads[0].wants_gil;
+	result[2] = threads[1].wants_gil;
+}
+
+/* Each pair of words on which any order agrees, from whatever was before. */
+static void test_order_matters(void **state)
+{
+	static const char *const befores[] = { "", "ae", "be", "ce", "aeaS", "cebG", "cebGaG", "bebS", "ceaSbS" };
+	const uint64_t words[] = {
+		marker_event(OP_PY_START, 0, 1, 0, 0), marker_wait(WAIT_FOR_GIL, true),
+		marker_wait(WAIT_FOR_GIL, false),      marker_wait(WAIT_FOR_GIL, false) | MARKER_GIL_NOT_GOT,
+		marker_wait(WAIT_FOR_SLEEP, true),     marker_wait(WAIT_FOR_SLEEP, false),
+		marker_wait(WAIT_FOR_RING, false),     marker_cpu(true, false, false, 1),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(words) * COUNT(words); i++) {
+		const uint64_t pair[2] = { words[i / COUNT(words)], words[i % COUNT(words)] };
+		bool differ = false;
+
+		for (size_t k = 0; k < COUNT(befores); k++) {
+			int one[SIDES], other[SIDES];
+
+			play(befores[k], pair, false, one);
+			play(befores[k], pair, true, other);
+			differ |= memcmp(one, other, sizeof(one)) != 0;
+		}
+		assert_int_equal(gil_order_matters(pair[0], pair[1]), differ);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stories),
 		cmocka_unit_test(test_times_that_go_back),
+		cmocka_unit_test(test_order_matters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "model/imports.h"
 
@@ -24,7 +25,7 @@ static struct code again = {
 
 static struct import *add(struct imports *all, struct import *parent, const char *name, uint64_t ns, bool failed)
 {
-	struct import *i = imports_find(all, parent, name);
+	struct import *i = imports_find(all, parent, name, 0);
 
 	assert_non_null(i);
 	import_ends(i, ns, failed);
@@ -58,8 +59,8 @@ static void test_tree(void **state)
 	add(&all, NULL, "nope", 5, true);
 	describe(&all, text);
 	assert_string_equal(text, "a*1 .b*2 ..c*1 .c*1 nope*2 ");
-	assert_int_equal(imports_find(&all, a, "b")->total_ns, 61);
-	assert_int_equal(imports_find(&all, NULL, "nope")->failed, 2);
+	assert_int_equal(imports_find(&all, a, "b", 0)->total_ns, 61);
+	assert_int_equal(imports_find(&all, NULL, "nope", 0)->failed, 2);
 	total = imports_total(&all);
 	assert_int_equal(total.modules, 3);
 	assert_int_equal(total.ns, 110);
@@ -79,13 +80,13 @@ static void test_none(void **state)
 static void test_what_ran(void **state)
 {
 	struct imports all = { 0 };
-	struct import *a = imports_find(&all, NULL, "a");
+	struct import *a = imports_find(&all, NULL, "a", 0);
 	uint64_t ns;
 
 	(void)state;
 	assert_null(import_most(a, &ns));
-	import_begins(a, &body);
-	import_begins(a, &f);
+	import_begins(a, &body, 0);
+	import_begins(a, &f, 0);
 	assert_ptr_equal(a->module, &body);
 	assert_int_equal(import_ran(a, &body, 50), 0);
 	assert_int_equal(import_ran(a, &f, 30), 0);
@@ -98,12 +99,61 @@ static void test_what_ran(void **state)
 	imports_free(&all);
 }
 
+/* In the order of time, whichever part is added to which. */
+static void test_joined(void **state)
+{
+	(void)state;
+	for (int swapped = 0; swapped < 2; swapped++) {
+		struct imports parts[2] = { 0 };
+		struct imports *one = &parts[swapped], *two = &parts[!swapped];
+		struct import *a = imports_find(one, NULL, "a", 10), *c = imports_find(one, NULL, "c", 30);
+		struct import *b = imports_find(two, NULL, "b", 20), *also = imports_find(two, NULL, "a", 25);
+		char text[128];
+
+		import_begins(a, &body, 12);
+		import_begins(also, &f, 26);
+		import_ends(a, 100, false);
+		import_ends(also, 50, true);
+		import_ends(imports_find(two, also, "inner", 27), 5, false);
+		import_ends(imports_find(one, a, "later", 40), 5, false);
+		assert_int_equal(import_ran(also, &f, 7), 0);
+		import_ends(b, 1, false);
+		import_ends(c, 1, false);
+		assert_int_equal(imports_join(&parts[0], &parts[1]), 0);
+		describe(&parts[0], text);
+		assert_string_equal(text, "a*2 .inner*1 .later*1 b*1 c*1 ");
+		a = imports_find(&parts[0], NULL, "a", 0);
+		assert_int_equal(a->total_ns, 150);
+		assert_int_equal(a->failed, 1);
+		assert_int_equal(a->self_ns, 7);
+		assert_ptr_equal(a->module, &body);
+		assert_int_equal(a->begun_ns, 10);
+		imports_free(&parts[0]);
+		imports_free(&parts[1]);
+	}
+}
+
+/* Which of them was first is not known. */
+static void test_joined_at_one_time(void **state)
+{
+	struct imports one = { 0 }, two = { 0 };
+
+	(void)state;
+	imports_find(&one, NULL, "a", 10);
+	imports_find(&two, NULL, "b", 10);
+	assert_int_equal(imports_join(&one, &two), -EAGAIN);
+	imports_free(&one);
+	imports_free(&two);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_what_ran),
+		cmocka_unit_test(test_joined),
+		cmocka_unit_test(test_joined_at_one_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

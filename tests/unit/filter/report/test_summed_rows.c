@@ -147,7 +147,7 @@ static void raise_in(struct fixture *x, const struct code *code, const struct co
 	bool begun;
 
 	assert_int_equal(flights_raise(&f, &x->p.exceptions, &at, &begun), 0);
-	assert_int_equal(flights_handle(&f, code, 11, 1, &ended), 0);
+	assert_int_equal(flights_handle(&f, code, 11, 1, 0, &ended), 0);
 	flights_end(&f);
 	free(f.on_way);
 }

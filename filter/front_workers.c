@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+/* The first worker is the calling thread. Any failure of one is -EAGAIN: alone it is told as ever. */
+#include "front_workers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/cpus.h"
+#include "pt/pt_parts.h"
+#include "together.h"
+
+/* Of less, nobody waits for the end. */
+#define BYTES_LEAST (4u << 20)
+
+/* With one larger than that share of all, two threads for packets and analysis (front_ipt.c) are as fast. */
+#define LARGEST_PERCENT 65
+
+struct worker {
+	pthread_t thread;
+	bool opened, runs;
+	int err;
+	struct front_ipt f;
+	struct analysis *a;
+};
+
+/* --- whether, and how many ----------------------------------------------------------------------------------- */
+
+static unsigned part_of(const void *parts, int32_t pid)
+{
+	return pt_parts_of(parts, pid);
+}
+
+/* Not asked for a number, it takes what is worth it. */
+static unsigned worth(const struct pt_parts *p, const struct options *o)
+{
+	if (!o->workers && (p->all < BYTES_LEAST || p->most > p->all / 100 * LARGEST_PERCENT))
+		return 1;
+	return p->count;
+}
+
+static int make_parts(struct pt_parts *p, const struct front_ipt *f, const struct analysis *a, const struct options *o,
+		      unsigned *n)
+{
+	unsigned most = o->workers ? o->workers : (unsigned)cpus();
+	int err;
+
+	*p = (struct pt_parts){ 0 };
+	*n = 1;
+	if (most < 2 || together_why(a, o, &f->trace.config))
+		return 0;
+	err = pt_parts_make(p, &f->trace, most);
+	*n = err ? 1 : worth(p, o);
+	return err;
+}
+
+/* --- each of them -------------------------------------------------------------------------------------------- */
+
+static void keep(struct front_ipt *f, const struct pt_parts *parts, unsigned number, uint64_t *taken)
+{
+	f->g.apart = true;
+	f->g.all_taken = taken;
+	f->trace.merge.order_matters = gil_order_matters;
+	pt_parts_keep(parts, &f->trace, number);
+}
+
+static int begin(struct worker *w, const struct front_ipt *f, struct analysis *a, const struct options *o,
+		 const char *path, const struct pt_parts *parts, unsigned number)
+{
+	const struct codes_parts of = { part_of, parts };
+	int err = front_ipt_open(&w->f, path);
+
+	if (err)
+		return err;
+	w->opened = true;
+	w->f.as_perf = f->as_perf;
+	w->f.g.processes = f->g.processes;
+	keep(&w->f, parts, number, f->g.all_taken);
+	return analysis_open_part(&w->a, a, o, &of, number);
+}
+
+static void *work(void *worker)
+{
+	struct worker *w = worker;
+
+	w->err = front_ipt_decode(&w->f, w->a);
+	return NULL;
+}
+
+static int start(struct worker *w)
+{
+	int err = -pthread_create(&w->thread, NULL, work, w);
+
+	w->runs = !err;
+	return err;
+}
+
+/* Where words of equal time may come in another order than all together, the GIL may be another thread's. */
+static bool is_ordered(const struct pt_trace *t, const struct trace *of)
+{
+	bool told = false;
+
+	for (struct map_slot *s = NULL; (s = map_next(&of->gils, s));)
+		told |= ((const struct gil *)s->value)->told;
+	return !t->merge.ties || !told;
+}
+
+static int result(struct front_ipt *f, const struct analysis *a, int err)
+{
+	return err || gather_unjoinable(&f->g) || !is_ordered(&f->trace, &a->trace) ? -EAGAIN : 0;
+}
+
+/* All have read the records beside the traces: what these say is the first one's. */
+static void add_faults(struct pt_faults *to, const struct pt_faults *more)
+{
+	to->overflows += more->overflows;
+	to->damages += more->damages;
+	to->untimed += more->untimed;
+	to->shared += more->shared;
+}
+
+static int end(struct worker *w, struct front_ipt *f)
+{
+	int err;
+
+	if (w->runs)
+		pthread_join(w->thread, NULL);
+	err = w->runs ? result(&w->f, w->a, w->err) : -EAGAIN;
+	add_faults(&f->trace.faults, &w->f.trace.faults);
+	if (w->opened)
+		front_ipt_close(&w->f);
+	return err;
+}
+
+/* --- all of them --------------------------------------------------------------------------------------------- */
+
+/* Parts are made before any of them is read. */
+static int run(struct worker *others, unsigned n, struct front_ipt *f, struct analysis *a)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < n && !err; i++)
+		err = start(&others[i]);
+	return err ?: front_ipt_decode(f, a);
+}
+
+static int read_apart(struct front_ipt *f, struct analysis *a, const struct options *o, const char *path,
+		      const struct pt_parts *parts, unsigned n)
+{
+	struct worker *others = calloc(n - 1, sizeof(*others));
+	unsigned opened = 0;
+	uint64_t taken = 0;
+	int err = others ? 0 : -ENOMEM;
+
+	keep(f, parts, 0, &taken);
+	for (; opened < n - 1 && !err; opened++)
+		err = begin(&others[opened], f, a, o, path, parts, opened + 1);
+	err = err ?: run(others, opened, f, a);
+	for (unsigned i = 0; i < opened; i++)
+		err = end(&others[i], f) ?: err;
+	f->g.all_taken = NULL;
+	free(others);
+	return err ? -EAGAIN : result(f, a, 0);
+}
+
+/* What cannot be taken apart for a fault in the file is read by one, which tells that. */
+int workers_feed(struct front_ipt *f, struct analysis *a, const struct options *o, const char *path, struct progress *p)
+{
+	struct pt_parts parts;
+	unsigned n;
+	int err = make_parts(&parts, f, a, o, &n);
+
+	f->g.progress = p;
+	err = err || n < 2 ? front_ipt_feed(f, a, p) : read_apart(f, a, o, path, &parts, n);
+	pt_parts_free(&parts);
+	return err;
+}

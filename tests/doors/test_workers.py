@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Several threads of ocular-pt, each with some of a recording's processes, write what one writes, byte for byte: of pools that fork and
+that spawn, of damaged recordings and tables, and where it shows only in the words that processes cannot be read apart.
+`make sanitize` reads the same with ThreadSanitizer (test_reader_races.py)."""
+
+import glob
+import os
+import random
+import shutil
+
+import recording
+
+READER = os.path.join(recording.BUILD, "bin", "ocular-pt")
+PROGRAM = """
+import json, multiprocessing, sys, threading, asyncio
+def numbers(n):
+    for i in range(n): yield i
+def fails(n):
+    if n: fails(n - 1)
+    raise KeyError(n)
+async def step(n):
+    await asyncio.sleep(0)
+    return n
+async def steps():
+    return await asyncio.gather(*map(step, range(3)))
+def work(n):
+    total = 0
+    for i in numbers(n):
+        total += i
+        try:
+            if i % 7 == 0: fails(2)
+            if i % 11 == 0: {}[i]
+        except KeyError: total += 1
+    if "tasks" in sys.argv: asyncio.run(steps())
+    import colorsys, decimal
+    return total + len(json.dumps(list(range(50))))
+def threads(n):
+    all = [threading.Thread(target=work, args=(60,)) for _ in range(n)]
+    for t in all: t.start()
+    for t in all: t.join()
+if __name__ == "__main__":
+    with multiprocessing.get_context(sys.argv[1]).Pool(3) as pool:
+        pool.map(work, range(40))
+        pool.map(threads, [3] * 3)
+"""
+OUTPUTS = (["console=always"], ["summary={}"], ["opcode_pstats={}"], ["html={}"], ["console=always", "events={}"])
+WORKERS = (1, 2, 4)
+
+
+def read(record, workers, words):
+    """All that comes out."""
+    file = os.path.join(os.path.dirname(record), "out")
+    done = recording.run([READER, f"workers={workers}", *(word.format(file) for word in words), os.path.join(record, "perf.data")],
+                         env=recording.plain_environment())
+    content = b""
+    if os.path.exists(file):
+        with open(file, "rb") as made:
+            content = made.read()
+        os.unlink(file)
+    return done.returncode, done.stdout, done.stderr, content
+
+
+def differences(record, what):
+    problems = []
+    for words in OUTPUTS:
+        one, *others = (read(record, workers, words) for workers in WORKERS)
+        problems += [f"{what}: {' '.join(words)} differs with {n} workers" for n, other in zip(WORKERS[1:], others) if other != one]
+    return problems
+
+
+def made(python, folder, *options, also="exceptions", recorder=()):
+    record, path = os.path.join(folder, "rec"), os.path.join(folder, "app.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    done = recording.record(record, [python, path, *options], recording.traced_environment("adaptive", OCULAR_ALSO=also), *recorder)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return record
+
+
+def change(record, name, numbers, how):
+    path = os.path.join(record, name)
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    how(data, numbers)
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def flip(data, numbers):
+    for _ in range(40):
+        data[numbers.randrange(4096, len(data))] ^= 1 << numbers.randrange(8)
+
+
+def cut(data, numbers):
+    del data[numbers.randrange(len(data) // 3, len(data)):]
+
+
+def remove(data, numbers):
+    at = numbers.randrange(len(data) // 2, len(data) - 1000)
+    del data[at:at + 8 * numbers.randrange(1, 50)]
+
+
+def damage_file(record, numbers):
+    change(record, "perf.data", numbers, numbers.choice((flip, cut, remove)))
+
+
+def damage_table(record, numbers):
+    change(record, os.path.basename(numbers.choice(sorted(glob.glob(os.path.join(record, "codes-*"))))), numbers, cut)
+
+
+def remove_table(record, numbers):
+    os.unlink(numbers.choice(sorted(glob.glob(os.path.join(record, "codes-*")))))
+
+
+def test_equal(python, options, also, recorder, folder):
+    return differences(made(python, folder, *options, also=also, recorder=recorder), "intact")
+
+
+def test_damaged(python, how, folder):
+    problems, record = [], made(python, folder, "fork")
+    for seed in range(4):
+        copy = os.path.join(folder, f"{seed}", "rec")
+        shutil.copytree(record, copy)
+        how(copy, random.Random(f"{how.__name__} {seed}"))
+        problems += differences(copy, f"seed {seed}")
+    return problems
+
+
+def cases(python, _):
+    version = recording.version(python)
+    for context in ("fork", "spawn"):
+        yield f"{version} a pool that works by {context}", test_equal, python, (context,), "exceptions c_calls", ()
+    yield f"{version} times of one marker in 16", test_equal, python, ("fork",), "", ("--clock", "coarse")
+    yield f"{version} tasks, which cannot be read apart", test_equal, python, ("fork", "tasks"), "", ()
+    for how in (damage_file, damage_table, remove_table):
+        yield f"{version} {how.__name__.replace('_', ' ')}", test_damaged, python, how
+
+
+if __name__ == "__main__":
+    recording.run_cases(cases)
