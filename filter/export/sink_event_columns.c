@@ -362,9 +362,11 @@ static int make_columns(struct event_columns *e, const char *shared)
 
 int sink_event_columns_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	static const struct sink_ops ops = {
-		.sample = columns_sample, .leave = columns_leave, .finish = columns_finish, .free = columns_free
-	};
+	static const struct sink_ops ops = { .sample = columns_sample,
+					     .plain = columns_sample,
+					     .leave = columns_leave,
+					     .finish = columns_finish,
+					     .free = columns_free };
 	int err = sink_file_open(out, sizeof(struct event_columns), &ops, o, error);
 
 	if (err)

@@ -27,6 +27,7 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	} while (0)
 	LINK(sample);
 	LINK(passed);
+	LINK(plain);
 	LINK(enter);
 	LINK(leave);
 	LINK(resume);
@@ -43,12 +44,19 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	return a;
 }
 
+static uint64_t quiet_until(struct sink *s, int32_t pid, int32_t tid)
+{
+	if (s->ops->plain)
+		return UINT64_MAX;
+	return s->ops->quiet_until ? s->ops->quiet_until(s, pid, tid) : 0;
+}
+
 uint64_t subscribers_quiet_until(const struct subscribers *to, int32_t pid, int32_t tid)
 {
 	uint64_t until = UINT64_MAX;
 
 	for (struct sink *k = to->first.sample; k && until; k = k->after.sample) {
-		uint64_t ns = k->ops->quiet_until ? k->ops->quiet_until(k, pid, tid) : 0;
+		uint64_t ns = quiet_until(k, pid, tid);
 
 		until = ns < until ? ns : until;
 	}

@@ -50,18 +50,65 @@ static COLD int act_on_object(struct thread *t, struct code_event e, const struc
 	return err ?: thread_act(t, t->stack, &s, to);
 }
 
+/*
+ * `plain`: are there sinks that are told of events without a sample? What is told is sure to be quick: sinks would be
+ * told of it twice. It is known where all of this is inlined, so that it costs nothing if there are none.
+ */
+#define ALWAYS static inline __attribute__((always_inline))
+
+static __attribute__((noinline)) int tell_plain(const struct thread *t, struct code_event e, int64_t offset,
+						int64_t target, const struct subscribers *to)
+{
+	const struct sample s = {
+		.op = e.op,
+		.pid = t->pid,
+		.tid = t->tid,
+		.time = e.time,
+		.code = e.code,
+		.offset = offset,
+		.target = target,
+		.callee = e.callee,
+	};
+
+	return SUBSCRIBERS_CALL(to, plain, &s);
+}
+
+/* A call of a function of Python's, or of C. */
+ALWAYS int enter(struct thread *t, const struct code_event *e, struct code *code, const struct subscribers *to,
+		 bool plain)
+{
+	int err = 0;
+
+	if (plain && !begins_plainly(t, t->stack, code))
+		return THREAD_SLOW;
+	if (plain)
+		err = tell_plain(t, *e, word_offset(e), SAMPLE_NOWHERE, to);
+	return err ?: thread_enter_plain(t, t->stack, code, e->time, e->cycles, to);
+}
+
+ALWAYS int leave(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
+{
+	int err = 0;
+
+	if (plain && !ends_plainly(t, t->stack))
+		return THREAD_SLOW;
+	if (plain)
+		err = tell_plain(t, *e, word_offset(e), SAMPLE_NOWHERE, to);
+	return err ?: thread_leave_plain(t, t->stack, e->time, e->cycles, to);
+}
+
 /* Sinks that hear of samples want each of these. */
 static inline bool is_told(const struct subscribers *to)
 {
 	return to->first.sample;
 }
 
-static inline int begin(struct thread *t, const struct code_event *e, const struct subscribers *to)
+ALWAYS int begin(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	int err;
 
 	if (!e->code->generator)
-		return thread_enter_plain(t, t->stack, e->code, e->time, e->cycles, to);
+		return enter(t, e, e->code, to, plain);
 	err = is_told(to) ? THREAD_SLOW : thread_start_object(t, e->code, e->time, e->cycles, to);
 	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
@@ -80,7 +127,7 @@ static inline int yield(struct thread *t, const struct code_event *e, const stru
 	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
 
-static inline int end(struct thread *t, const struct code_event *e, const struct subscribers *to)
+ALWAYS int end(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	int err = THREAD_SLOW;
 
@@ -91,31 +138,39 @@ static inline int end(struct thread *t, const struct code_event *e, const struct
 	if (!is_innermost(t->stack, e->code))
 		return THREAD_SLOW;
 	t->doing.last.address = 0;
-	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
+	return leave(t, e, to, plain);
 }
 
-static inline int call(struct thread *t, const struct code_event *e, const struct subscribers *to)
+/* Nothing changes. */
+ALWAYS int pass(struct thread *t, const struct code_event *e, int64_t target, const struct subscribers *to, bool plain)
+{
+	if (!is_innermost(t->stack, e->code))
+		return THREAD_SLOW;
+	return plain ? tell_plain(t, *e, word_offset(e), target, to) : 0;
+}
+
+ALWAYS int call(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	int err;
 
+	if (!e->callee)
+		return pass(t, e, SAMPLE_NOWHERE, to, plain);
 	if (!is_innermost(t->stack, e->code))
 		return THREAD_SLOW;
-	if (!e->callee)
-		return 0;
-	err = thread_enter_plain(t, t->stack, e->callee, e->time, e->cycles, to);
+	err = enter(t, e, e->callee, to, plain);
 	if (!err)
 		stack_top(t->stack)->called_at = word_offset(e);
 	return err;
 }
 
 /* A C function's, which the innermost activation called. */
-static inline int end_c(struct thread *t, const struct code_event *e, const struct subscribers *to)
+ALWAYS int end_c(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	const struct frame *f = stack_top(t->stack);
 
 	if (t->stack->nframes < 2 || f->called_at != word_offset(e) || f[-1].a.code != e->code)
 		return THREAD_SLOW;
-	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
+	return leave(t, e, to, plain);
 }
 
 /* Somebody wants each trip. */
@@ -129,18 +184,18 @@ static __attribute__((noinline)) int end_trip(struct stack *st, struct code_even
 	return thread_back_edge(st, &s, to);
 }
 
-static inline int jump(struct thread *t, const struct code_event *e, int64_t offset, int64_t target,
-		       const struct subscribers *to)
+ALWAYS int jump(struct thread *t, const struct code_event *e, int64_t offset, int64_t target,
+		const struct subscribers *to, bool plain)
 {
 	struct stack *st = t->stack;
-	int err;
+	int err = 0;
 
-	if (!is_innermost(st, e->code))
+	if (!is_innermost(st, e->code) || (target <= offset && stack_top(st)->jumping))
 		return THREAD_SLOW;
-	if (target > offset)
-		return 0;
-	if (stack_top(st)->jumping)
-		return THREAD_SLOW;
+	if (plain)
+		err = tell_plain(t, *e, offset, target, to);
+	if (err || target > offset)
+		return err;
 	if (to->first.iterate)
 		return end_trip(st, *e, offset, target, to);
 	err = loop_jump(st, e->code, offset, target, e->time, e->cycles);
@@ -148,28 +203,29 @@ static inline int jump(struct thread *t, const struct code_event *e, int64_t off
 }
 
 /* The three that come most often are tested for before all others. */
-static inline int act(struct thread *t, const struct code_event *e, const struct subscribers *to)
+ALWAYS int act(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	if (e->op == OP_JUMP)
-		return jump(t, e, word_offset(e), word_target(e), to);
+		return jump(t, e, word_offset(e), word_target(e), to, plain);
 	if (e->op == OP_PY_START)
-		return begin(t, e, to);
+		return begin(t, e, to, plain);
 	if (e->op == OP_PY_RETURN)
-		return end(t, e, to);
+		return end(t, e, to, plain);
 	switch (e->op) {
 	case OP_PY_RESUME:
 		return go_on(t, e, to);
 	case OP_PY_YIELD:
 		return yield(t, e, to);
 	case OP_C_RETURN:
-		return end_c(t, e, to);
+		return end_c(t, e, to, plain);
 	case OP_CALL:
-		return call(t, e, to);
+		return call(t, e, to, plain);
 	case OP_BRANCH:
 	case OP_BRANCH_LEFT:
 	case OP_BRANCH_RIGHT:
+		return pass(t, e, word_target(e), to, plain);
 	case OP_STOP_ITERATION:
-		return is_innermost(t->stack, e->code) ? 0 : THREAD_SLOW;
+		return pass(t, e, SAMPLE_NOWHERE, to, plain);
 	default:
 		return THREAD_SLOW;
 	}
@@ -196,7 +252,7 @@ static inline void count(const struct quick *q, const struct code_event *e)
 	q->thread->passed++;
 }
 
-static inline __attribute__((always_inline)) int take(void *quick, const struct code_event *e)
+ALWAYS int take_as(void *quick, const struct code_event *e, bool plain)
 {
 	const struct quick *q = quick;
 	struct thread *t = q->thread;
@@ -206,10 +262,20 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 		return THREAD_SLOW;
 	if (t->gil->waiting)
 		gil_until(t->gil, e->time);
-	err = act(t, e, q->to);
+	err = act(t, e, q->to, plain);
 	if (!err)
 		count(q, e);
 	return err;
+}
+
+ALWAYS int take(void *quick, const struct code_event *e)
+{
+	return take_as(quick, e, false);
+}
+
+ALWAYS int take_and_tell(void *quick, const struct code_event *e)
+{
+	return take_as(quick, e, true);
 }
 
 /* --- other words */
@@ -269,7 +335,8 @@ static int take_wide(const struct quick *q, const struct word_stream *l, const s
 		return 0;
 	if (t->gil->waiting)
 		gil_until(t->gil, e.time);
-	err = jump(t, &e, word_offset(&e) | marker_wide_offset(wide) * 2, (int64_t)marker_wide_dest(wide) * 2, q->to);
+	err = jump(t, &e, word_offset(&e) | marker_wide_offset(wide) * 2, (int64_t)marker_wide_dest(wide) * 2, q->to,
+		   q->to->first.plain);
 	if (!err)
 		count(q, &e);
 	return err == THREAD_SLOW ? 0 : err ?: 2;
@@ -291,5 +358,7 @@ int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, str
 	uint64_t quiet_ns = to->first.sample ? t->quiet_ns : UINT64_MAX;
 	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, to };
 
+	if (to->first.plain)
+		return word_stream_events(l, p, &q, take_and_tell, take_other);
 	return word_stream_events(l, p, &q, take, take_other);
 }
