@@ -166,6 +166,8 @@ class Texts:
     def array(self, indices: "Any") -> "Any":
         """The column, of code objects' numbers."""
         pa, _ = arrow()
+        if indices.null_count == len(indices):
+            return pa.nulls(len(indices), pa.dictionary(pa.int32(), pa.string()))
         if self.told is None or len(self.told) != len(self.of):
             self.told = pa.array(self.of, pa.string())
         none = pa.DictionaryArray.from_arrays(indices[:0], self.told[:0])  # one chunk alone is taken as it is
