@@ -146,8 +146,8 @@ struct sink_ops {
 	 * its end. */
 	int (*passed)(struct sink *s, int32_t pid, int32_t tid, uint64_t events, uint64_t ns);
 	/*
-	 * Each of such events, before the analysis acts on it: a sink that has this needs no sample of one, however
-	 * `sample` is told of all others. Here it has no interpreter, no cycles, and no generator.
+	 * Each of such events, before `leave` of what it ends: a sink that has this needs no sample of one, however
+	 * `sample` is told of all others. Here it has no interpreter and no cycles.
 	 */
 	int (*plain)(struct sink *s, const struct sample *sample);
 	int (*enter)(struct sink *s, const struct activation *a);

@@ -41,6 +41,9 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(segment);
 	LINK(second);
 #undef LINK
+	a.only_plain = true;
+	for (const struct sink *s = a.first.sample; s; s = s->after.sample)
+		a.only_plain &= s->ops->plain != NULL;
 	return a;
 }
 

@@ -56,20 +56,36 @@ static COLD int act_on_object(struct thread *t, struct code_event e, const struc
  */
 #define ALWAYS static inline __attribute__((always_inline))
 
+static inline struct sample plain_of(const struct thread *t, const struct code_event *e, int64_t offset)
+{
+	return (struct sample){
+		.op = e->op,
+		.pid = t->pid,
+		.tid = t->tid,
+		.time = e->time,
+		.code = e->code,
+		.offset = offset,
+		.target = SAMPLE_NOWHERE,
+	};
+}
+
 static __attribute__((noinline)) int tell_plain(const struct thread *t, struct code_event e, int64_t offset,
 						int64_t target, const struct subscribers *to)
 {
-	const struct sample s = {
-		.op = e.op,
-		.pid = t->pid,
-		.tid = t->tid,
-		.time = e.time,
-		.code = e.code,
-		.offset = offset,
-		.target = target,
-		.callee = e.callee,
-	};
+	struct sample s = plain_of(t, &e, offset);
 
+	s.target = target;
+	s.callee = e.callee;
+	return SUBSCRIBERS_CALL(to, plain, &s);
+}
+
+/* Of a generator or coroutine. */
+static __attribute__((noinline)) int tell_object(const struct thread *t, struct code_event e, struct object *o,
+						 const struct subscribers *to)
+{
+	struct sample s = plain_of(t, &e, word_offset(&e));
+
+	s.generator = o;
 	return SUBSCRIBERS_CALL(to, plain, &s);
 }
 
@@ -103,38 +119,61 @@ static inline bool is_told(const struct subscribers *to)
 	return to->first.sample;
 }
 
+/* Unless they are told of it without. */
+static inline bool needs_sample(const struct subscribers *to)
+{
+	return is_told(to) && !to->only_plain;
+}
+
+/* It has been put on the stack. */
+ALWAYS int tell_begun(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
+{
+	return plain ? tell_object(t, *e, stack_top(t->stack)->a.object, to) : 0;
+}
+
 ALWAYS int begin(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	int err;
 
 	if (!e->code->generator)
 		return enter(t, e, e->code, to, plain);
-	err = is_told(to) ? THREAD_SLOW : thread_start_object(t, e->code, e->time, e->cycles, to);
+	err = needs_sample(to) ? THREAD_SLOW : thread_start_object(t, e->code, e->time, e->cycles, to);
+	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err ?: tell_begun(t, e, to, plain);
+}
+
+ALWAYS int go_on(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
+{
+	int err = needs_sample(to) ? THREAD_SLOW : thread_resume_object(t, e->code, *e->object, e->time, e->cycles, to);
+
+	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err ?: tell_begun(t, e, to, plain);
+}
+
+ALWAYS int yield(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
+{
+	struct object *o = plain && !needs_sample(to) ? thread_yielding(t, e->code, *e->object) : NULL;
+	int err = needs_sample(to) || (plain && !o) ? THREAD_SLOW : 0;
+
+	if (!err && plain)
+		err = tell_object(t, *e, o, to);
+	err = err ?: thread_yield_object(t, e->code, *e->object, e->time, e->cycles, to);
 	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
 
-static inline int go_on(struct thread *t, const struct code_event *e, const struct subscribers *to)
+static inline int end_object(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
-	int err = is_told(to) ? THREAD_SLOW : thread_resume_object(t, e->code, *e->object, e->time, e->cycles, to);
+	struct object *o = plain && !needs_sample(to) ? thread_returning(t, e->code) : NULL;
+	int err = needs_sample(to) || (plain && !o) ? THREAD_SLOW : 0;
 
-	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
-}
-
-static inline int yield(struct thread *t, const struct code_event *e, const struct subscribers *to)
-{
-	int err = is_told(to) ? THREAD_SLOW : thread_yield_object(t, e->code, *e->object, e->time, e->cycles, to);
-
+	if (!err && plain)
+		err = tell_object(t, *e, o, to);
+	err = err ?: thread_return_object(t, e->code, e->time, e->cycles, to);
 	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
 
 ALWAYS int end(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
-	int err = THREAD_SLOW;
-
-	if (e->code->generator && !is_told(to))
-		err = thread_return_object(t, e->code, e->time, e->cycles, to);
 	if (e->code->generator)
-		return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
+		return end_object(t, e, to, plain);
 	if (!is_innermost(t->stack, e->code))
 		return THREAD_SLOW;
 	t->doing.last.address = 0;
@@ -213,9 +252,9 @@ ALWAYS int act(struct thread *t, const struct code_event *e, const struct subscr
 		return end(t, e, to, plain);
 	switch (e->op) {
 	case OP_PY_RESUME:
-		return go_on(t, e, to);
+		return go_on(t, e, to, plain);
 	case OP_PY_YIELD:
-		return yield(t, e, to);
+		return yield(t, e, to, plain);
 	case OP_C_RETURN:
 		return end_c(t, e, to, plain);
 	case OP_CALL:
