@@ -51,7 +51,7 @@ class Timeline {
 		const { columns, width, parts, of_columns } = this.data;
 		this.said = element("output", { id: "timeline-said", class: "flame-line" });
 		this.under = element("p", { class: "note", "aria-hidden": "true" }, "\u00a0");
-		this.all = element("button", { type: "button", id: "timeline-all", click: () => this.mark(null) }, "Whole run");
+		this.all = element("button", { type: "button", id: "timeline-all", click: () => this.mark(null) }, "Show all");
 		this.table = element("div", { id: "timeline-functions" });
 		this.area = element("div", { class: "timeline", id: "timeline-area", role: "group", tabindex: 0, keydown: event => this.key(event),
 					     "aria-label": "Timeline of threads", "aria-describedby": "timeline-keys" },
@@ -216,8 +216,8 @@ class Timeline {
 		this.area.style.setProperty("--part", this.span ? (until - from) / columns : 0);
 		this.all.disabled = !this.span;
 		this.flame.setSpan(this.span || out ? this.view("paths", from, until) : null, this.names);
-		this.said.textContent = (this.span ? `${durationText(this.time(from))} to ${durationText(this.time(until))}: ` +
-			durationText((until - from) * this.data.width) : "Whole run") + (out ? `, ${this.rows.filter(row => row.chosen).length} of ` +
+		this.said.textContent = (this.span ? `${durationText(this.time(from))} to ${durationText(this.time(until))}: ` : "Whole run: ") +
+			durationText((until - from) * this.data.width) + (out ? `, ${this.rows.filter(row => row.chosen).length} of ` +
 			plural(this.rows.length, "thread") : "");
 	}
 

@@ -92,17 +92,31 @@ def navigation(page):
     return problems
 
 
-def functions(page):
-    """The column with the functions' names is as wide as a name of 25 characters, and whose they are takes one line."""
+def names(page):
+    """The column with names is as wide as one of 25 characters, in each table that has one (18 where it has two), and whose
+    functions are takes one line."""
     problems = []
-    for width in (800, 1040, 1280, 1920):
+    for width in (800, 1040, 1280, 1320, 1440, 1920):
         size(page, width)
-        for table in ("functions", "c-functions"):
-            got = page.run(f"document.querySelector('#{table} tbody tr').lastElementChild.clientWidth")
-            problems += [] if got >= 200 else [f"{width}, {table}: {got} pixels"]
+        found = page.run("[...document.querySelectorAll('section > :is(table, .scroll, .pair) td:has(.name), #c-functions td:last-child')].map(td => "
+                         "[td.closest('section').id, td.clientWidth, Math.max(...[...td.closest('table').rows].map(row => row.querySelectorAll('.name').length))])")
+        problems += [f"{width}, {table}: {got} pixels" for table, got, n in sorted(set(map(tuple, found))) if got < (200, 200, 150)[n]]
+        problems += [f"no table of {table}" for table in ("first", "functions", "c-functions", "loops", "imports") if table not in [each[0] for each in found]]
         lines = page.run("[...document.querySelectorAll('#functions td.of')].filter(td => td.clientWidth).map(td => { const r = document.createRange(); "
                          "r.selectNodeContents(td); return r.getClientRects().length; })")
         problems += [f"{width}: {n} lines" for n in set(lines) - {1}]
+    return problems
+
+
+def sideways(page):
+    """Nothing has to be scrolled sideways: on a small screen tables in their own boxes, from 1040 pixels on not even these."""
+    problems = []
+    for width in (360, 400, 800, 1040, 1280):
+        size(page, width)
+        beyond = page.run("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        problems += [f"{width}: {beyond} pixels too wide"] if beyond else []
+        boxes = page.run("[...document.querySelectorAll('section > .scroll')].filter(d => d.scrollWidth > d.clientWidth + 1).map(d => d.closest('section').id)")
+        problems += [f"{width}: {boxes}"] if boxes and width >= 1040 else []
     return problems
 
 
@@ -175,7 +189,8 @@ def tasks(page):
 
 CASES = {
     "the navigation covers nothing": navigation,
-    "the column of functions": functions,
+    "the column of names": names,
+    "no scrolling sideways": sideways,
     "bars of shares": shares,
     "heads of columns of text": heads,
     "a colour for each kind": kinds,
