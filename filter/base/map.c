@@ -33,8 +33,7 @@ static int grow(struct map *m)
 	return 0;
 }
 
-/* That of the key, or a free one for it. NULL: no memory. */
-static struct map_slot *slot_for(struct map *m, uint64_t key)
+struct map_slot *map_search_place(struct map *m, uint64_t key)
 {
 	struct map_slot *s;
 
@@ -42,26 +41,27 @@ static struct map_slot *slot_for(struct map *m, uint64_t key)
 		return NULL;
 	s = probe(m, key);
 	m->used += !s->value;
+	s->key = key;
 	return s;
 }
 
 int map_put(struct map *m, uint64_t key, void *value)
 {
-	struct map_slot *s = slot_for(m, key);
+	struct map_slot *s = map_place(m, key);
 
 	if (!s)
 		return -ENOMEM;
-	*s = (struct map_slot){ key, value };
+	s->value = value;
 	return 0;
 }
 
 int map_count(struct map *m, uint64_t key, uint64_t more)
 {
-	struct map_slot *s = slot_for(m, key);
+	struct map_slot *s = map_place(m, key);
 
 	if (!s)
 		return -ENOMEM;
-	*s = (struct map_slot){ key, (void *)(uintptr_t)((uintptr_t)s->value + more) };
+	s->value = (void *)(uintptr_t)((uintptr_t)s->value + more);
 	return 0;
 }
 

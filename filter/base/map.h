@@ -47,6 +47,20 @@ static inline void *map_get(const struct map *m, uint64_t key)
 	return s->key == key || !s->value ? s->value : map_search(m, key);
 }
 
+/* As map_place, of any table. */
+struct map_slot *map_search_place(struct map *m, uint64_t key);
+
+/*
+ * Where the value under key is. If there was none its `value` is NULL, and has to be set before anything else is done
+ * with the map. NULL: no memory. Valid until something is put.
+ */
+static inline struct map_slot *map_place(struct map *m, uint64_t key)
+{
+	struct map_slot *s = m->size ? &m->slots[map_start(m, key)] : NULL;
+
+	return s && s->key == key && s->value ? s : map_search_place(m, key);
+}
+
 /* Puts a non-NULL value under key, replacing an older one. 0 or -ENOMEM. */
 int map_put(struct map *m, uint64_t key, void *value);
 

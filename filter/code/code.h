@@ -57,13 +57,14 @@ struct code {
 	bool c;		/* a C function: in file CODE_C_FILE; has no bytecode */
 	bool collects;	/* the same: garbage collections of `generation`, in file CODE_GC_FILE */
 	uint8_t generation;
-	bool label;	   /* a name of the program's own (ocular.span, ocular.request), or of a task */
-	bool profiled;	   /* a C function: cProfile has a row for it, called `name` */
-	uint8_t selected;  /* of selection.c; 0: not asked yet */
-	uint8_t rank;	   /* 1 and more: origin_rank() + 1; 0: not asked yet */
-	uint8_t trio;	   /* of subjects.c; 0: not asked yet */
-	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
-	int32_t final_pid; /* the process whose line that is: the code's own, else the lowest of forks */
+	bool label;		   /* a name of the program's own (ocular.span, ocular.request), or of a task */
+	bool profiled;		   /* a C function: cProfile has a row for it, called `name` */
+	uint8_t selected;	   /* of selection.c; 0: not asked yet */
+	uint8_t rank;		   /* 1 and more: origin_rank() + 1; 0: not asked yet */
+	uint8_t trio;		   /* of subjects.c; 0: not asked yet */
+	struct function *function; /* owned by function.c; NULL: nothing has been counted */
+	bool final;		   /* a `specialized` line was seen: adaptive opcodes are what ran */
+	int32_t final_pid;	   /* the process whose line that is: the code's own, else the lowest of forks */
 	char *file;
 	char *owner; /* the file whose code it is, of code that lies in none (origin.h); NULL: `file`'s, or not known */
 	char *qualname;
@@ -80,8 +81,7 @@ struct code {
 	struct process *process;	    /* the names from its interpreter's header: after exec one of `before` */
 	struct walk *walk;		    /* owned by recover.c, freed with the code; NULL: not needed yet */
 	struct code *ran_before;	    /* in the list of those of its process that ran (process.ran) */
-	struct function *function;	    /* owned by function.c, */
-	void (*release)(struct code *code); /* which sets this to free it; else NULL */
+	void (*release)(struct code *code); /* function.c sets it, to free `function`; else NULL */
 };
 
 /* The file of C functions, as in cProfile. */

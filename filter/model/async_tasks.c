@@ -22,6 +22,28 @@ struct async_task *async_tasks_find(const struct async_tasks *t, int32_t pid, ui
 	return task == &dead ? NULL : task;
 }
 
+struct async_task *async_tasks_find_again(struct async_tasks *t, int32_t pid, uint64_t address)
+{
+	uint64_t key = key_of(pid, address);
+	struct async_task *task = t->last.key == key ? t->last.task : NULL;
+
+	if (task)
+		return task;
+	task = async_tasks_find(t, pid, address);
+	if (task) {
+		t->last.key = key;
+		t->last.task = task;
+	}
+	return task;
+}
+
+/* What lives at a coroutine's address is something else from here on. 0 or -ENOMEM. */
+static int put(struct async_tasks *t, int32_t pid, uint64_t address, struct async_task *task)
+{
+	t->last.task = NULL;
+	return map_put(&t->by_coroutine, key_of(pid, address), task);
+}
+
 struct job *async_tasks_known_job(const struct async_tasks *t, int32_t pid, uint64_t address)
 {
 	return map_get(&t->jobs, key_of(pid, address));
@@ -102,7 +124,7 @@ int async_tasks_tell(struct async_tasks *t, const struct async_task *task, uint6
 		return -ENOMEM;
 	*made = *task;
 	made->number = ++t->told;
-	if (map_put(&t->by_coroutine, key_of(task->pid, address), made)) {
+	if (put(t, task->pid, address, made)) {
 		free(made);
 		return -ENOMEM;
 	}
@@ -147,7 +169,7 @@ int async_tasks_end(struct async_tasks *t, struct async_task *task, uint64_t add
 {
 	task->running_ns += ran_ns;
 	task->ended_ns = ns;
-	map_put(&t->by_coroutine, key_of(task->pid, address), &dead); /* there already: needs no memory */
+	put(t, task->pid, address, &dead); /* there already: needs no memory */
 	return put_away(t, task, ns);
 }
 
@@ -163,6 +185,7 @@ int async_tasks_finish(struct async_tasks *t, uint64_t ns)
 {
 	int err = 0;
 
+	t->last.task = NULL;
 	for (struct map_slot *s = NULL; !err && (s = map_next(&t->by_coroutine, s));) {
 		struct async_task *task = s->value;
 

@@ -16,9 +16,12 @@
 
 #define TASKS_KEPT 10000
 
+struct object;
+
 struct async_task {
 	struct called called;
 	struct called by;	      /* the task that made it */
+	struct object *object;	      /* that its coroutine was (objects.h), and may be something else now; or NULL */
 	uint64_t ready_total_ns;      /* that it was ready before its coroutine was known */
 	uint64_t outer_step;	      /* of its thread, while it runs and its own coroutine is left out */
 	bool hidden;		      /* its own coroutine is left out */
@@ -66,6 +69,10 @@ struct async_tasks {
 	struct async_task **rows; /* that have ended; then all, in order of their beginnings */
 	size_t n, room;
 	uint64_t told; /* so many have appeared */
+	struct {
+		uint64_t key;
+		struct async_task *task; /* NULL: none */
+	} last;				 /* that was found by async_tasks_find_again() */
 };
 
 /* A task of the coroutine at this address is made, or is older, or has another name now. 0 or -ENOMEM. */
@@ -73,6 +80,9 @@ int async_tasks_tell(struct async_tasks *t, const struct async_task *task, uint6
 
 /* The task of that coroutine, unless it has ended; NULL: none. */
 struct async_task *async_tasks_find(const struct async_tasks *t, int32_t pid, uint64_t address);
+
+/* The same, of one that is mostly the one of the call before. */
+struct async_task *async_tasks_find_again(struct async_tasks *t, int32_t pid, uint64_t address);
 
 /* Its coroutine was seen to begin, then: so it is not older than the trace, whatever was told of it. */
 void async_tasks_begun(struct async_task *task, uint64_t ns);

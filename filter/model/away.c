@@ -115,7 +115,7 @@ int stack_back(struct stack *s, uint64_t ns, uint64_t cycles, uint64_t away_ns, 
 		uint32_t end = i + 1 < s->nframes ? f[1].loops : s->nloops;
 
 		for (; loop < end; loop++)
-			shift_loop(&s->loops[loop], f, away_ns, away_cycles);
+			shift_loop(s->loops[loop], f, away_ns, away_cycles);
 		if (!f->recursive)
 			f->a.code->function->suspended_ns += away_ns;
 		resume_frame(f, s, ns, cycles);

@@ -116,6 +116,6 @@ void charge_off(struct stack *stacks, const struct stack *inner, struct off d)
 		for (uint32_t i = 0; i < s->nframes; i++)
 			charge_frame(&s->frames[i], d);
 		for (uint32_t i = 0; i < s->nloops; i++)
-			loop_off(&s->loops[i], d);
+			loop_off(s->loops[i], d);
 	}
 }

@@ -11,9 +11,16 @@
 
 #include "shared/array.h"
 
+static struct function *new_function(void)
+{
+	struct function *f = aligned_alloc(_Alignof(struct function), sizeof(*f));
+
+	return f ? memset(f, 0, sizeof(*f)) : NULL;
+}
+
 struct function *function_of(struct code *code)
 {
-	if (!code->function && (code->function = calloc(1, sizeof(*code->function)))) {
+	if (!code->function && (code->function = new_function())) {
 		code->release = function_free;
 		code->ran_before = code->process->ran;
 		code->process->ran = code;

@@ -85,33 +85,34 @@ struct line_cost {
 };
 
 struct function {
-	uint64_t events[OP_COUNT]; /* of its code, by op, whatever their effect on the stack */
-	uint64_t calls;
-	uint64_t resumes; /* of generators and coroutines: PY_RESUME, PY_THROW */
-	uint64_t recursive_calls;
-	uint64_t objects, older_objects; /* generators and coroutines of it; of these, begun before the trace */
-	uint64_t suspended_ns;		 /* from their yields to their resumptions */
-	uint64_t ended_objects;		 /* those whose beginning and end were seen, */
-	uint64_t lifetime_ns;		 /* from the one to the other */
-	uint64_t unfinished;		 /* activations whose end was not seen */
+	/* What each activation needs is in the first lines of the processor's cache. */
+	_Alignas(64) const struct stack *stack; /* where it ran last, */
+	struct activity *activity;		/* and its frames there (stack.c) */
+	uint64_t calls, recursive_calls;
 	uint64_t total_ns, self_ns;
-	uint64_t open_ns; /* self time of activations that are open: during sink_ops.second */
 	uint64_t total_cycles, self_cycles;
-	struct off total_off, self_off; /* of total_ns, self_ns */
-	bool cpu_unknown;		/* it also ran in threads without CPU words: those say too little */
 	struct spread self_spread;	/* of the cycles of each activation, without called functions */
+	uint64_t resumes;		/* of generators and coroutines: PY_RESUME, PY_THROW */
+	uint64_t suspended_ns;		/* from their yields to their resumptions */
+	uint64_t objects;		/* generators and coroutines of it; */
+	bool cpu_unknown;		/* it also ran in threads without CPU words: those say too little */
+	uint64_t events[OP_COUNT];	/* of its code, by op, whatever their effect on the stack */
+	uint64_t older_objects;		/* of `objects`, begun before the trace */
+	uint64_t ended_objects;		/* those whose beginning and end were seen, */
+	uint64_t lifetime_ns;		/* from the one to the other */
+	uint64_t unfinished;		/* activations whose end was not seen */
+	uint64_t open_ns;		/* self time of activations that are open: during sink_ops.second */
+	struct off total_off, self_off; /* of total_ns, self_ns */
 	struct waits *waits;		/* NULL: none */
 	struct waits *idle;		/* of these: of a worker of a pool for a job (idle.h); NULL: none */
 	struct sampled *sampled;	/* the same */
 	uint64_t gil_held_ns;		/* it ran with the GIL while other threads waited for it; for each of them */
 	struct loop **loops;		/* ascending heads */
 	uint32_t nloops;
-	struct instr_cost *costs;  /* [code->ninstrs], NULL until an INSTRUCTION event was seen */
-	struct pids pids;	   /* processes it ran in: its code may be a parent's */
-	const struct stack *stack; /* where it ran last, */
-	struct activity *activity; /* and its frames there (stack.c) */
-	struct line_cost *lines;   /* [nlines], NULL until a LINE event was seen */
-	int32_t first_line;	   /* of lines[0] */
+	struct instr_cost *costs; /* [code->ninstrs], NULL until an INSTRUCTION event was seen */
+	struct pids pids;	  /* processes it ran in: its code may be a parent's */
+	struct line_cost *lines;  /* [nlines], NULL until a LINE event was seen */
+	int32_t first_line;	  /* of lines[0] */
 	uint32_t nlines;
 	bool lineless; /* a LINE event was seen, but code_lines() has no range for it */
 };

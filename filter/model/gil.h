@@ -22,6 +22,18 @@ struct gil {
 /* Up to ns the holder had it while others waited: added to its thread, and the function that it is in. */
 void gil_until(struct gil *g, uint64_t ns);
 
+/* The same where the thread and function that it is added to are at hand. */
+static inline void gil_ran(struct gil *g, uint64_t ns, uint64_t *thread_ns, uint64_t *function_ns)
+{
+	uint64_t held = (ns - g->since_ns) * g->waiting;
+
+	if (ns <= g->since_ns)
+		return;
+	*thread_ns += held;
+	*function_ns += held;
+	g->since_ns = ns;
+}
+
 /* An event of code of a thread that was not the holder. */
 void gil_take(struct gil *g, struct thread *t, uint64_t ns);
 

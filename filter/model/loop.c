@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The open loops of all frames of a stack lie in one array, each frame's above its caller's, so that
- * leaving a frame leaves its loops by cutting the array.
+ * The open loops of all frames of a stack are in one array, each frame's above its caller's, so that leaving a frame
+ * leaves its loops by cutting the array. What is open stays where it is in memory, also while it is held.
  */
 #include "loop.h"
 
@@ -31,14 +31,29 @@ static struct took took_minus(struct took from, struct took less)
 }
 
 /* Time in trips. Those of an inner activation wait for the outer one, whose own trip may turn out to be around them. */
-static void add_time(struct stack *s, const struct open_loop *o, struct took took)
+static inline void add_time(struct stack *s, const struct open_loop *o, struct took took)
 {
 	if (o->outer) {
-		mix(&s->loops[o->outer - 1], &s->loops[o->outer - 1].nested, took);
+		mix(s->loops[o->outer - 1], &s->loops[o->outer - 1]->nested, took);
 		return;
 	}
 	o->loop->time += took.ns;
 	off_add(&o->loop->off, took.off);
+}
+
+/* The open loop around the innermost one; there is one. */
+static inline struct open_loop *around(const struct stack *s)
+{
+	return s->loops[s->nloops - 2];
+}
+
+/* The innermost one is no more. */
+static inline void close_loop(struct stack *s)
+{
+	struct open_loop *o = s->loops[--s->nloops];
+
+	o->next = s->spare_loop;
+	s->spare_loop = o;
 }
 
 /*
@@ -47,14 +62,15 @@ static void add_time(struct stack *s, const struct open_loop *o, struct took too
  */
 static int leave(struct stack *s, const struct frame *f, bool whole)
 {
-	struct open_loop *o = &s->loops[--s->nloops];
+	struct open_loop *o = s->loops[s->nloops - 1];
 
 	if (!o->plain)
 		add_time(s, o, o->nested);
-	if (!o->plain && s->nloops)
-		mix(o - 1, &o[-1].inner, took_minus(o->inner, o->inner_given));
-	if (!o->plain && s->nloops > f->loops)
-		o[-1].inner_body_ns += o->inner_body_ns;
+	if (!o->plain && s->nloops > 1)
+		mix(around(s), &around(s)->inner, took_minus(o->inner, o->inner_given));
+	if (!o->plain && s->nloops - 1 > f->loops)
+		around(s)->inner_body_ns += o->inner_body_ns;
+	close_loop(s);
 	return whole ? stat_add(&o->loop->trips, o->trips) : 0;
 }
 
@@ -79,7 +95,7 @@ static int innermost(struct stack *s, const struct frame *f, int64_t head, struc
 
 	*found = NULL;
 	while (s->nloops > f->loops && !err) {
-		struct open_loop *o = &s->loops[s->nloops - 1];
+		struct open_loop *o = s->loops[s->nloops - 1];
 
 		if (o->loop->head == head)
 			*found = o;
@@ -96,7 +112,7 @@ static uint32_t open_in(const struct stack *s, const struct frame *f, const stru
 	uint32_t end = f + 1 < s->frames + s->nframes ? f[1].loops : s->nloops;
 
 	for (uint32_t i = f->loops; i < end; i++)
-		if (s->loops[i].loop == loop)
+		if (s->loops[i]->loop == loop)
 			return i + 1;
 	return 0;
 }
@@ -141,16 +157,26 @@ static inline void begin_loop(struct open_loop *o, struct loop *loop, uint32_t o
 	begin_next(o);
 }
 
+/* Of no loop yet. NULL: no memory. */
+static struct open_loop *spare_loop(struct stack *s)
+{
+	struct open_loop *o = s->spare_loop;
+
+	if (o)
+		s->spare_loop = o->next;
+	return o ?: malloc(sizeof(*o));
+}
+
 static struct open_loop *enter(struct stack *s, const struct frame *f, int64_t head)
 {
 	struct loop *loop = function_loop(f->a.code, head);
-	uint32_t outer = loop ? open_outside(s, f, loop) : 0;
+	struct open_loop *o = loop && ARRAY_ROOM(s->loops, s->nloops, s->loops_size) ? spare_loop(s) : NULL;
 
-	if (!loop || !ARRAY_ROOM(s->loops, s->nloops, s->loops_size))
+	if (!o)
 		return NULL;
 	loop->entries++;
-	begin_loop(&s->loops[s->nloops], loop, outer);
-	return &s->loops[s->nloops++];
+	begin_loop(o, loop, open_outside(s, f, loop));
+	return s->loops[s->nloops++] = o;
 }
 
 /*
@@ -199,8 +225,8 @@ static void time_body(const struct stack *s, const struct frame *f, struct open_
 	uint64_t body = t->ns > callees ? t->ns - callees : 0;
 
 	t->own_ns = body > o->inner_body_ns ? body - o->inner_body_ns : 0;
-	if (o > &s->loops[f->loops])
-		o[-1].inner_body_ns += body; /* its `inner` has the trip, too: account_own() */
+	if (s->nloops - 1 > f->loops)
+		around(s)->inner_body_ns += body; /* its `inner` has the trip, too: account_own() */
 	o->inner_body_ns = 0;
 	o->callee_ns = f->a.callee_ns;
 }
@@ -215,8 +241,8 @@ static void account_own(struct stack *s, struct open_loop *o, struct trip *t)
 		off_add(&o->loop->own_off, t->self_off);
 	}
 	o->inner = o->inner_given = (struct took){ 0 };
-	if (o > s->loops)
-		mix(o - 1, &o[-1].inner, took_minus((struct took){ t->ns, t->off }, o->given));
+	if (s->nloops > 1)
+		mix(around(s), &around(s)->inner, took_minus((struct took){ t->ns, t->off }, o->given));
 	o->given = (struct took){ 0 };
 }
 
@@ -237,7 +263,7 @@ static inline void begin_trip(struct trip *t, const struct stack *s, struct open
 
 	t->loop = o->loop;
 	t->in = &f->a;
-	t->depth = o - s->loops;
+	t->depth = s->nloops - 1;
 	t->number = ++o->trips;
 	t->timed = o->trips > 1;
 	t->end_ns = jump->time;
@@ -274,9 +300,12 @@ static inline int end_trip(struct stack *s, struct open_loop *o, const struct sa
 /* The innermost open loop, if this back-edge ended its last trip, too. */
 static inline struct open_loop *repeated(const struct stack *s, int64_t offset)
 {
-	struct open_loop *o = s->nloops > stack_top(s)->loops ? &s->loops[s->nloops - 1] : NULL;
+	struct open_loop *o;
 
-	return o && o->source == offset ? o : NULL;
+	if (s->nloops <= stack_top(s)->loops)
+		return NULL;
+	o = s->loops[s->nloops - 1];
+	return o->source == offset ? o : NULL;
 }
 
 static int end_other(struct stack *s, const struct sample *jump, struct trip *trip)
@@ -312,10 +341,10 @@ static inline void add_trip(struct stack *s, const struct frame *f, struct open_
 	off_add(&o->loop->own_off, off_minus(took.off, o->inner.off));
 	o->loop->suspended_ns += o->suspended_ns;
 	add_time(s, o, took_minus(took, o->shared));
-	if (o > s->loops)
-		mix(o - 1, &o[-1].inner, took_minus(took, o->given));
-	if (o > &s->loops[f->loops])
-		o[-1].inner_body_ns += took.ns > callees ? took.ns - callees : 0;
+	if (s->nloops > 1)
+		mix(around(s), &around(s)->inner, took_minus(took, o->given));
+	if (s->nloops - 1 > f->loops)
+		around(s)->inner_body_ns += took.ns > callees ? took.ns - callees : 0;
 }
 
 /* The same of a plain one, with all that is 0 left out. */
@@ -329,17 +358,33 @@ static inline void add_plain(struct stack *s, const struct frame *f, struct open
 	else
 		o->loop->time += ns;
 	if (s->nloops - 1 > f->loops)
-		o[-1].inner_body_ns += ns > callees ? ns - callees : 0;
+		around(s)->inner_body_ns += ns > callees ? ns - callees : 0;
 	if (s->nloops > 1)
-		mix(o - 1, &o[-1].inner, (struct took){ ns, { 0 } });
+		mix(around(s), &around(s)->inner, (struct took){ ns, { 0 } });
+}
+
+/* What of a trip does not depend on whether it is plain. */
+static inline int end_timed(const struct frame *f, struct open_loop *o, int64_t target, uint64_t ns, uint64_t cycles)
+{
+	struct loop *loop = o->loop;
+	uint64_t took = cycles - o->last_cycles;
+
+	o->trips++;
+	o->last_ns = ns;
+	o->last_cycles = cycles;
+	o->callee_ns = f->a.callee_ns;
+	o->began = target;
+	loop->iterations++;
+	loop->uops += o->uops;
+	return stat_add(&loop->cycles, took);
 }
 
 /* end_trip(). It is timed, because the trip before it ended as well. */
-static inline int repeat(struct stack *s, struct open_loop *o, int64_t target, uint64_t ns, uint64_t cycles)
+static __attribute__((noinline)) int repeat(struct stack *s, struct open_loop *o, int64_t target, uint64_t ns,
+					    uint64_t cycles)
 {
 	const struct frame *f = stack_top(s);
 	struct took took = { ns - o->last_ns, o->off };
-	uint64_t took_cycles = cycles - o->last_cycles;
 
 	if (o->plain) {
 		add_plain(s, f, o, took.ns);
@@ -347,14 +392,7 @@ static inline int repeat(struct stack *s, struct open_loop *o, int64_t target, u
 		add_trip(s, f, o, took);
 		begin_next(o);
 	}
-	o->trips++;
-	o->last_ns = ns;
-	o->last_cycles = cycles;
-	o->callee_ns = f->a.callee_ns;
-	o->began = target;
-	o->loop->iterations++;
-	o->loop->uops += o->uops;
-	return stat_add(&o->loop->cycles, took_cycles);
+	return end_timed(f, o, target, ns, cycles);
 }
 
 static COLD int end_untold(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns,
@@ -366,17 +404,27 @@ static COLD int end_untold(struct stack *s, struct code *code, int64_t offset, i
 	return loop_back_edge(s, &jump, &trip);
 }
 
+/* Most trips are plain ones of the only loop that is open on the stack. */
 int loop_jump(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns, uint64_t cycles)
 {
 	struct open_loop *o = repeated(s, offset);
+	uint64_t took;
 
-	if (o && o->from == o->began && !stack_top(s)->instrs)
+	if (!o || o->from != o->began || stack_top(s)->instrs)
+		return end_untold(s, code, offset, target, ns, cycles);
+	if (!o->plain || o->outer || s->nloops > 1)
 		return repeat(s, o, target, ns, cycles);
-	return end_untold(s, code, offset, target, ns, cycles);
+	took = ns - o->last_ns;
+	o->loop->own_time += took;
+	o->loop->time += took;
+	return end_timed(stack_top(s), o, target, ns, cycles);
 }
 
-/* As much of its trip as was in this activation counts for the loops around it now: the next one may have others. */
-static void give(struct stack *s, const struct frame *f, struct open_loop *o, uint64_t ns)
+/*
+ * As much of its trip as was in this activation counts for the loops around it now: the next one may have others.
+ * `at` is its place in the array.
+ */
+static void give(struct stack *s, const struct frame *f, struct open_loop *o, uint32_t at, uint64_t ns)
 {
 	struct took ran = { ns - o->last_ns, o->off };
 
@@ -385,33 +433,32 @@ static void give(struct stack *s, const struct frame *f, struct open_loop *o, ui
 		add_time(s, o, took_minus(ran, o->shared));
 		o->shared = ran;
 	}
-	if (o != &s->loops[f->loops])
+	if (at != f->loops)
 		return;
-	if (o > s->loops)
-		mix(o - 1, &o[-1].inner, took_minus(ran, o->given));
+	if (at)
+		mix(s->loops[at - 1], &s->loops[at - 1]->inner, took_minus(ran, o->given));
 	o->given = ran;
 	o->inner_given = o->inner;
 }
 
-int loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_t cycles)
+void loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_t cycles)
 {
 	const struct frame *f = stack_top(s);
+	struct open_loop **end = &to->outermost;
 
 	to->instrs = f->instrs;
-	to->n = 0;
 	for (uint32_t i = f->loops; i < s->nloops; i++) {
-		struct open_loop *o = &s->loops[i];
+		struct open_loop *o = s->loops[i];
 
-		if (!ARRAY_ROOM(to->loops, to->n, to->size))
-			return -ENOMEM;
-		give(s, f, o, ns);
+		give(s, f, o, i, ns);
 		o->last_ns = ns - o->last_ns;
 		o->last_cycles = cycles - o->last_cycles;
 		o->callee_ns -= f->a.callee_ns;
-		to->loops[to->n++] = *o;
+		*end = o;
+		end = &o->next;
 	}
+	*end = NULL;
 	s->nloops = f->loops;
-	return 0;
 }
 
 int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns)
@@ -419,13 +466,10 @@ int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uin
 	struct frame *f = stack_top(s);
 
 	f->instrs = from->instrs;
-	for (uint32_t i = 0; i < from->n; i++) {
-		struct open_loop *o;
-
+	for (struct open_loop *o; (o = from->outermost); s->loops[s->nloops++] = o) {
 		if (!ARRAY_ROOM(s->loops, s->nloops, s->loops_size))
 			return -ENOMEM;
-		o = &s->loops[s->nloops++];
-		*o = from->loops[i];
+		from->outermost = o->next;
 		o->outer = open_outside(s, f, o->loop);
 		o->last_ns = ns - o->last_ns;
 		o->last_cycles = cycles - o->last_cycles;
@@ -433,15 +477,13 @@ int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uin
 		o->suspensions++;
 		o->plain = false;
 	}
-	from->n = 0;
 	return 0;
 }
 
 void loop_drop(struct held_loops *h, bool whole)
 {
-	while (h->n) {
-		const struct open_loop *o = &h->loops[--h->n];
-
+	for (struct open_loop *o; (o = h->outermost); free(o)) {
+		h->outermost = o->next;
 		o->loop->time += o->nested.ns;
 		off_add(&o->loop->off, o->nested.off);
 		if (whole)
@@ -449,8 +491,11 @@ void loop_drop(struct held_loops *h, bool whole)
 	}
 }
 
-void loop_free(struct held_loops *h)
+void loop_free_all(struct stack *s)
 {
-	free(h->loops);
-	*h = (struct held_loops){ 0 };
+	while (s->nloops)
+		close_loop(s);
+	for (struct open_loop *o; (o = s->spare_loop); free(o))
+		s->spare_loop = o->next;
+	free(s->loops);
 }

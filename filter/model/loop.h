@@ -19,6 +19,7 @@ struct took {
 };
 
 struct open_loop {
+	struct open_loop *next; /* where it is held: the one inside it; where it is no more: another such one */
 	struct loop *loop;
 	uint64_t trips;		       /* back-edges of this entry */
 	uint64_t last_ns, last_cycles; /* when the last one was taken */
@@ -42,10 +43,9 @@ struct open_loop {
 	uint64_t suspensions;
 };
 
-/* The open loops of a suspended activation, outermost first; what began at a time counts from the yield backwards. */
+/* The open loops of a suspended activation; what began at a time counts from the yield backwards. Zeroed: none. */
 struct held_loops {
-	struct open_loop *loops;
-	uint32_t n, size;
+	struct open_loop *outermost;
 	uint64_t instrs; /* the frame's */
 };
 
@@ -72,13 +72,14 @@ int loop_jump(struct stack *s, struct code *code, int64_t offset, int64_t target
  */
 int loop_leave_frame(struct stack *s, bool whole);
 
-/* It is suspended: its loops are held, in the middle of their trips. 0 or -ENOMEM. */
-int loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_t cycles);
+/* It is suspended: its loops are held, in the middle of their trips. */
+void loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_t cycles);
 
 /* The innermost frame has just begun: it goes on with these, which were held for so long. Likewise. */
 int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns);
 
-/* They will not be resumed. whole: they ended where they were held. Its room stays. */
+/* They will not be resumed. whole: they ended where they were held. */
 void loop_drop(struct held_loops *h, bool whole);
 
-void loop_free(struct held_loops *h);
+/* Frees what the stack has of open loops. */
+void loop_free_all(struct stack *s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The map's values are never NULL and never removed: at the address of what has ended there is `dead`. */
+/* The map's values are never NULL and never removed: what has ended, or is something else now, has another address. */
 #include "objects.h"
 
 #include <errno.h>
@@ -8,31 +8,44 @@
 #include "function.h"
 #include "nested.h"
 
-static struct object dead;
-
-/* Zeroed, but for room for loops. */
-static struct object *fresh(struct objects *all)
+static struct object *spare(struct objects *all)
 {
 	struct object *o = all->spare;
 
-	if (!o)
-		return calloc(1, sizeof(*o));
-	all->spare = o->spare;
-	*o = (struct object){ .held = { .loops = o->held.loops, .size = o->held.size } };
-	return o;
+	if (o)
+		all->spare = o->spare;
+	return o ?: aligned_alloc(_Alignof(struct object), sizeof(*o));
+}
+
+/* Member by member: assigned as one value it would first be zeroed by a loop. */
+static void begin(struct object *o, struct code *code, uint64_t ns, bool older)
+{
+	o->code = code;
+	o->address = 0;
+	o->task = NULL;
+	o->older = older;
+	o->asked = o->running = o->suspended = false;
+	o->epoch = 0;
+	o->since_ns = 0;
+	o->spans = NULL;
+	o->held = (struct held_loops){ 0 };
+	o->awaits = NULL;
+	o->awaiter = (struct awaiter){ 0 };
+	o->begun_ns = ns;
+	o->eager = (struct eager){ 0 };
+	o->called = (struct called){ 0 };
+	o->then = NULL;
 }
 
 static struct object *make(struct objects *all, struct code *code, uint64_t ns, bool older)
 {
 	struct function *fn = function_of(code);
-	struct object *o = fn ? fresh(all) : NULL;
+	struct object *o = fn ? spare(all) : NULL;
 
 	if (!o)
 		return NULL;
+	begin(o, code, ns, older);
 	o->serial = ++all->serials;
-	o->code = code;
-	o->begun_ns = ns;
-	o->older = older;
 	fn->objects++;
 	fn->older_objects += older;
 	return o;
@@ -42,7 +55,7 @@ static struct object *make(struct objects *all, struct code *code, uint64_t ns, 
 static void drop(struct objects *all, struct object *o, bool seen)
 {
 	o->address = 0;
-	if (o->running || o == &dead)
+	if (o->running)
 		return;
 	loop_drop(&o->held, seen);
 	nested_free(&o->spans);
@@ -55,26 +68,23 @@ struct object *objects_begin(struct objects *all, struct code *code, uint64_t ns
 	return make(all, code, ns, false);
 }
 
-struct object *objects_find(const struct objects *all, uint64_t address)
-{
-	struct object *o = map_get(&all->by_address, address);
-
-	return o == &dead ? NULL : o;
-}
-
 int objects_tell(struct objects *all, struct object *o, uint64_t address)
 {
-	struct object *before = map_get(&all->by_address, address);
+	struct map_slot *s = map_place(&all->by_address, address);
+	struct object *before = s ? s->value : NULL;
 
-	if (before && before != o)
+	if (!s)
+		return -ENOMEM;
+	s->value = o;
+	if (before != o && object_is_at(before, address))
 		drop(all, before, before->epoch == all->epoch);
 	o->address = address;
-	return map_put(&all->by_address, address, o);
+	return 0;
 }
 
 struct object *objects_at(struct objects *all, struct code *code, uint64_t address, uint64_t ns)
 {
-	struct object *o = map_get(&all->by_address, address);
+	struct object *o = objects_find(all, address);
 
 	if (o && o->code == code && o->suspended && o->epoch == all->epoch)
 		return o;
@@ -90,8 +100,6 @@ void objects_end(struct objects *all, struct object *o, uint64_t ns, bool seen)
 		fn->ended_objects++;
 		fn->lifetime_ns += ns - o->begun_ns;
 	}
-	if (o->address)
-		map_put(&all->by_address, o->address, &dead); /* there already: needs no memory */
 	o->running = false;
 	drop(all, o, seen);
 }
@@ -99,10 +107,9 @@ void objects_end(struct objects *all, struct object *o, uint64_t ns, bool seen)
 void objects_free(struct objects *all)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&all->by_address, s));)
-		drop(all, s->value, false);
+		if (object_is_at(s->value, s->key))
+			drop(all, s->value, false);
 	map_free(&all->by_address);
-	for (struct object *o; (o = all->spare); free(o)) {
+	for (struct object *o; (o = all->spare); free(o))
 		all->spare = o->spare;
-		loop_free(&o->held);
-	}
 }

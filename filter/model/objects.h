@@ -31,30 +31,33 @@ struct eager {
 	const struct code *where, *by;
 };
 
+/* In the order in which events need them: most need no more than its first line of the processor's cache, or two. */
 struct object {
-	uint64_t serial; /* 1, 2, ... in order of appearance */
-	union {
+	_Alignas(64) union {
 		struct code *code;
 		struct object *spare; /* of one that is no more: the next such one */
 	};
 	uint64_t address;	 /* payload of KIND_OBJECT; 0: not told yet */
-	uint64_t begun_ns;	 /* at its PY_START */
-	bool older;		 /* there was none: it is older than the trace, or than a gap in it */
-	bool running;		 /* a frame on a stack is its */
-	struct called called;	 /* the task that it last ran in */
-	bool asked;		 /* whether it is a task's: */
 	struct async_task *task; /* its, or NULL */
+	bool asked;		 /* whether it is a task's */
+	bool older;		 /* there was no PY_START: it is older than the trace, or than a gap in it */
+	bool running;		 /* a frame on a stack is its */
 	bool suspended;		 /* it has yielded, */
-	uint64_t since_ns;	 /* then, */
 	uint32_t epoch;		 /* in this one of objects, */
-	struct eager eager;	 /* in this step, */
-	struct awaiter awaiter;	 /* and so did what awaits it, */
+	uint64_t since_ns;	 /* then, */
+	struct nested *spans;	 /* in these spans (nested.h), */
 	struct held_loops held;	 /* with these loops open, */
-	struct nested *spans;	 /* and in these spans (nested.h) */
+	struct object *awaits;	 /* this one had yielded right before, and may be something else now; NULL: none, */
+	struct awaiter awaiter;	 /* and so did what awaits it, */
+	uint64_t serial;	 /* 1, 2, ... in order of appearance */
+	uint64_t begun_ns;	 /* at its PY_START */
+	struct eager eager;	 /* in this step it yielded */
+	struct called called;	 /* the task that it last ran in */
+	struct object *then;	 /* went on after this one, a task's, the last time, and may be something else now */
 };
 
 struct objects {
-	struct map by_address; /* -> struct object, or the one that all the dead are */
+	struct map by_address; /* -> struct object, if it has that address still */
 	uint64_t serials;      /* given so far */
 	uint32_t epoch;	       /* counts gaps */
 	bool told;	       /* markers tell addresses */
@@ -64,8 +67,26 @@ struct objects {
 /* Its PY_START. NULL: no memory. */
 struct object *objects_begin(struct objects *all, struct code *code, uint64_t ns);
 
+/* The one at that address, if it is this one; else not known. Unlike a look-up this reads no table. */
+static inline bool object_is_at(const struct object *o, uint64_t address)
+{
+	return o && o->address == address;
+}
+
+/* It goes on soon: what is needed then is on its way meanwhile. NULL: nothing does. */
+static inline void object_fetch(const struct object *o)
+{
+	for (size_t at = 0; at < sizeof(*o); at += 64)
+		__builtin_prefetch((const void *)((uintptr_t)o + at));
+}
+
 /* What lives at that address; NULL: nothing that is known. */
-struct object *objects_find(const struct objects *all, uint64_t address);
+static inline struct object *objects_find(const struct objects *all, uint64_t address)
+{
+	struct object *o = map_get(&all->by_address, address);
+
+	return object_is_at(o, address) ? o : NULL;
+}
 
 /* The one of that code at the address; if none is known there, it is older. NULL: no memory. */
 struct object *objects_at(struct objects *all, struct code *code, uint64_t address, uint64_t ns);

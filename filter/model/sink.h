@@ -14,7 +14,9 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "code/codes.h"
 #include "critical.h"
@@ -48,15 +50,22 @@ struct activation {
 	 * begun before.
 	 */
 	uint8_t op;
+	uint64_t start_ns, start_cycles;
+
+	/* All that follows is 0 as it begins. */
 	/* It was open where it began, if a sink is told of that; valid then (requests.h). NULL: none that is known. */
 	const struct request *request;
 	/* Likewise: the task that the thread worked for, a step of it (steps.h). */
 	const struct step *task;
-	struct object *object; /* of generator code: which one (objects.h); NULL: not known */
-	uint64_t start_ns, start_cycles;
+	struct object *object;		   /* of generator code: which one (objects.h); NULL: not known */
 	uint64_t callee_ns, callee_cycles; /* spent in callees; complete at leave */
 	struct off off;			   /* of its time, callees' too; complete at leave */
 };
+
+static inline void activation_clear(struct activation *a)
+{
+	memset(&a->request, 0, sizeof(*a) - offsetof(struct activation, request));
+}
 
 /* One trip through a loop's body: a back-edge was taken. */
 struct trip {

@@ -9,6 +9,7 @@
 
 #include "base/cold.h"
 #include "exceptions.h"
+#include "loop.h"
 #include "nested.h"
 #include "shared/array.h"
 
@@ -100,6 +101,6 @@ void stack_free(struct stack *s)
 		nested_free(&s->frames[i].spans);
 	map_free_all(&s->activities);
 	free(s->frames);
-	free(s->loops);
+	loop_free_all(s);
 	flights_free(s->flights);
 }

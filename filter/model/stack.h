@@ -8,6 +8,9 @@
  */
 #pragma once
 
+#include <stddef.h>
+#include <string.h>
+
 #include "base/map.h"
 #include "sink.h"
 
@@ -27,10 +30,12 @@ struct frame {
 	struct activity *activity;
 	uint32_t outer; /* index of the next frame of the same code further out, if recursive */
 	bool recursive;
-	bool adopted;		     /* its beginning was not seen */
-	bool awaits;		     /* it is in what it awaits, and no event has told that it runs (thread_thrown.c) */
-	int64_t called_at;	     /* a C function: the CALL's offset in the caller's code; else -1 */
-	uint32_t loops;		     /* index of its first open loop in stack.loops */
+	bool adopted;	   /* its beginning was not seen */
+	bool awaits;	   /* it is in what it awaits, and no event has told that it runs (thread_thrown.c) */
+	uint32_t loops;	   /* index of its first open loop in stack.loops */
+	int64_t called_at; /* a C function: the CALL's offset in the caller's code; else -1 */
+
+	/* All that follows is 0 as it begins. */
 	uint64_t instrs;	     /* INSTRUCTION events in this frame so far */
 	struct line_cost *line;	     /* the running one, NULL if not known */
 	uint64_t line_cycles;	     /* cycles of its own that the activation had when the line began */
@@ -47,11 +52,12 @@ struct stack {
 	struct frame *top; /* the innermost, NULL if none is known */
 	struct frame *frames;
 	uint32_t nframes, frames_size;
-	struct import *import;	 /* the innermost one that is open, or NULL */
-	struct flights *flights; /* NULL: no exception yet */
-	struct open_loop *loops; /* of all frames, outermost first */
+	struct import *import;	  /* the innermost one that is open, or NULL */
+	struct flights *flights;  /* NULL: no exception yet */
+	struct open_loop **loops; /* of all frames, outermost first */
 	uint32_t nloops, loops_size;
-	struct map activities; /* struct code * -> struct activity */
+	struct open_loop *spare_loop; /* those that are no more, for new ones */
+	struct map activities;	      /* struct code * -> struct activity */
 };
 
 /* The innermost frame, NULL if none is known. */
@@ -80,32 +86,21 @@ static inline void stack_begin(struct frame *f, const struct stack *s, const str
 	f->a.pid = sample->pid;
 	f->a.tid = sample->tid;
 	f->a.interpreter = s->interpreter;
-	f->a.greenlet = s->greenlet;
 	f->a.depth = s->nframes;
+	f->a.greenlet = s->greenlet;
 	f->a.code = sample->code;
 	f->a.op = sample->op;
-	f->a.request = NULL;
-	f->a.task = NULL;
-	f->a.object = NULL;
 	f->a.start_ns = sample->time;
 	f->a.start_cycles = sample->cycles;
-	f->a.callee_ns = 0;
-	f->a.callee_cycles = 0;
-	f->a.off = (struct off){ 0 };
+	activation_clear(&f->a);
 	f->activity = activity;
 	f->outer = activity->top;
 	f->recursive = activity->depth > 0;
 	f->adopted = false;
 	f->awaits = false;
-	f->called_at = -1;
 	f->loops = s->nloops;
-	f->instrs = 0;
-	f->line = NULL;
-	f->line_cycles = 0;
-	f->import = NULL;
-	f->step = f->outer_step = 0;
-	f->spans = NULL;
-	f->jumping = NULL;
+	f->called_at = -1;
+	memset(&f->instrs, 0, sizeof(*f) - offsetof(struct frame, instrs));
 }
 
 /* A frame of code with that activity begins at sample; there is room for it. */

@@ -27,19 +27,19 @@ static struct stat_range range_of(unsigned bucket)
 /* Distances from another origin: each is larger by the same. */
 void spread_join(struct spread *to, const struct spread *more)
 {
-	double further;
+	int64_t further;
 
 	if (!to->n)
 		to->origin = more->origin;
-	further = (double)(int64_t)(more->origin - to->origin);
+	further = more->origin - to->origin;
 	to->n += more->n;
-	to->squares += more->squares + further * (2 * more->sum + further * more->n);
-	to->sum += more->sum + further * more->n;
+	to->squares += more->squares + (double)further * (2 * (double)more->sum + (double)further * more->n);
+	to->sum += more->sum + further * (int64_t)more->n;
 }
 
 double spread_deviation(const struct spread *s)
 {
-	double mean = s->n ? s->sum / s->n : 0, squares = s->squares - mean * s->sum;
+	double sum = s->sum, mean = s->n ? sum / s->n : 0, squares = s->squares - mean * sum;
 
 	return s->n > 1 && squares > 0 ? sqrt(squares / (s->n - 1)) : 0;
 }

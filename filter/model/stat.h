@@ -23,18 +23,20 @@
 struct spread {
 	uint64_t n;
 	uint64_t origin; /* the first value */
-	double sum, squares;
+	int64_t sum;
+	double squares;
 };
 
 static inline void spread_add(struct spread *s, uint64_t value)
 {
-	double distance;
+	int64_t distance;
 
-	if (!s->n++)
+	if (!s->n)
 		s->origin = value;
-	distance = (int64_t)(value - s->origin);
+	s->n++;
+	distance = value - s->origin;
 	s->sum += distance;
-	s->squares += distance * distance;
+	s->squares += (double)distance * (double)distance;
 }
 
 void spread_join(struct spread *to, const struct spread *more);
@@ -69,13 +71,13 @@ static inline unsigned stat_bucket(uint64_t value)
 /* What is kept of a value beside how often it came. */
 static inline void stat_count(struct stat_sum *s, uint64_t value)
 {
-	if (!s->n || value < s->min)
-		s->min = value;
-	if (value > s->max)
-		s->max = value;
+	spread_add(&s->spread, value);
 	s->n++;
 	s->sum += value;
-	spread_add(&s->spread, value);
+	if (value > s->max)
+		s->max = value;
+	if (s->n == 1 || value < s->min)
+		s->min = value;
 }
 
 /* stat_add() without buckets. */

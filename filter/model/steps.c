@@ -17,7 +17,9 @@ uint64_t steps_add(struct steps *s, const struct step *step)
 	if (s->last < STEPS_KEPT && !ARRAY_ROOM(s->all, s->last, s->room))
 		return 0;
 	s->all[s->last % STEPS_KEPT] = *step;
-	return ++s->last;
+	s->last++;
+	__builtin_prefetch(&s->all[(s->last + 1) % STEPS_KEPT], 1); /* nothing has been there for long */
+	return s->last;
 }
 
 struct step *steps_get(const struct steps *s, uint64_t number)

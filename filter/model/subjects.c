@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cold.h"
 #include "code/origin.h"
 #include "objects.h"
 #include "profile.h"
@@ -26,16 +27,20 @@ static uint64_t working(const struct doing *d)
 	return d->unseen && is_around(d) ? d->unseen : d->step;
 }
 
-/* The same, which there is. 0: no memory. */
-static uint64_t current_step(struct thread *t, struct profile *p)
+/* The thread's own. 0: no memory. */
+static COLD uint64_t own_step(struct thread *t, struct profile *p)
 {
 	const struct step own = { .kind = STEP_THREAD, .pid = t->pid, .tid = t->tid, .begun_ns = t->first_ns };
 
-	if (working(&t->doing))
-		return working(&t->doing);
 	if (!t->doing.own)
 		t->doing.own = steps_add(&p->steps, &own);
 	return t->doing.own;
+}
+
+/* The one that the thread works in, which there is. Likewise. */
+static inline uint64_t current_step(struct thread *t, struct profile *p)
+{
+	return working(&t->doing) ?: own_step(t, p);
 }
 
 #define HANDED_ON 16 /* at most: jobs that make jobs */
@@ -107,7 +112,10 @@ static struct async_task *task_of(const struct thread *t, struct object *o, stru
 	if (!o->address || (o->asked && !o->task))
 		return o->task = NULL;
 	o->asked = true;
-	return o->task = async_tasks_find(&p->tasks, t->pid, o->address);
+	o->task = async_tasks_find_again(&p->tasks, t->pid, o->address);
+	if (o->task)
+		o->task->object = o;
+	return o->task;
 }
 
 void subject_name(const struct thread *t, struct object *o, struct profile *p)
@@ -119,9 +127,8 @@ void subject_name(const struct thread *t, struct object *o, struct profile *p)
 	o->called = task ? task->called : current_task(t, p);
 }
 
-/* A part of the life of a task. */
-static int mark(const struct step *s, enum critical_kind kind, const struct code *what, uint64_t from, uint64_t until,
-		const struct subscribers *to)
+static int tell_mark(const struct step *s, enum critical_kind kind, const struct code *what, uint64_t from,
+		     uint64_t until, const struct subscribers *to)
 {
 	const struct step *by = kind == CRITICAL_RUNNING ? steps_get(&to->profile->steps, s->ready_by) : NULL;
 	const struct task_mark m = { .pid = s->pid,
@@ -136,7 +143,14 @@ static int mark(const struct step *s, enum critical_kind kind, const struct code
 				     .ready_ns = by && by->begun_ns > s->ready_ns ? by->begun_ns : s->ready_ns,
 				     .by_tid = by ? by->tid : 0 };
 
-	return from < until ? SUBSCRIBERS_CALL(to, task, &m) : 0;
+	return SUBSCRIBERS_CALL(to, task, &m);
+}
+
+/* A part of the life of a task. */
+static inline int mark(const struct step *s, enum critical_kind kind, const struct code *what, uint64_t from,
+		       uint64_t until, const struct subscribers *to)
+{
+	return to->first.task && from < until ? tell_mark(s, kind, what, from, until, to) : 0;
 }
 
 /* What it did since its step before, or since it was made. */
@@ -267,14 +281,43 @@ static uint64_t could_go_on(const struct thread *t, uint64_t ns, const struct pr
 	return timer && s->what && strstr(s->what->file, "/asyncio/") && s->ready_ns < ns ? s->ready_ns : ns;
 }
 
-/* The first that lets it go on is what counts. */
-static int wake_task(struct thread *t, const struct sample *s, uint64_t address, struct profile *p)
+/*
+ * Event loops let tasks go on in turns. So of what went on after this coroutine the last time its lines of the
+ * processor's cache are fetched, and, as that begins, those of what it awaits.
+ */
+static void fetch_next(struct doing *d, struct object *o)
 {
-	struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
+	d->next = o;
+	if (!o)
+		return;
+	if (d->round)
+		d->round->then = o;
+	d->round = o;
+	object_fetch(o->then);
+	if (o->awaits)
+		__builtin_prefetch(o->awaits->held.outermost);
+}
 
+/* The same a while later, when those lines are there. */
+static void fetch_awaited(const struct doing *d)
+{
+	const struct object *o = d->round ? d->round->then : NULL;
+
+	if (!o)
+		return;
+	object_fetch(o->awaits);
+	__builtin_prefetch(o->task);
+}
+
+/* The first that lets it go on is what counts. */
+static int wake_task(struct thread *t, uint64_t ns, uint64_t address, struct profile *p)
+{
+	struct async_task *task = async_tasks_find_again(&p->tasks, t->pid, address);
+
+	fetch_awaited(&t->doing);
 	if (!task || task->ready_ns)
 		return 0;
-	task->ready_ns = could_go_on(t, s->time, p);
+	task->ready_ns = could_go_on(t, ns, p);
 	if (is_loops_own(t, task, p))
 		return 0;
 	task->ready_by = current_step(t, p);
@@ -356,14 +399,11 @@ static void go_on_after_end(struct thread *t, struct frame *f, uint64_t address)
 }
 
 /* The innermost activation runs a task's step. */
-static int begin_task(struct thread *t, const struct sample *s, uint64_t address, bool seen, struct profile *p)
+static void begin_task(struct thread *t, const struct stack *st, uint64_t address, bool seen, struct profile *p)
 {
-	struct stack *st = thread_stack(t, s->interpreter);
-	struct frame *f = st ? stack_top(st) : NULL;
-	const struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
+	struct frame *f = stack_top(st);
+	const struct async_task *task = async_tasks_find_again(&p->tasks, t->pid, address);
 
-	if (!st)
-		return -ENOMEM;
 	if (!task && seen)
 		go_on_after_end(t, f, address);
 	t->doing.unseen = t->doing.unnamed = 0;
@@ -372,11 +412,11 @@ static int begin_task(struct thread *t, const struct sample *s, uint64_t address
 	t->doing.beginning = 0;
 	t->doing.stepping = address;
 	t->doing.step_depth = t->depth;
+	fetch_next(&t->doing, task ? task->object : NULL);
 	if (!task || !seen || !f || f->step)
-		return 0;
+		return;
 	f->step = RUNS_TASK;
 	f->outer_step = t->doing.step;
-	return 0;
 }
 
 /* The innermost activation waits for it, and ends when it does not any more; of one that is left out 0 tells that. */
@@ -580,12 +620,32 @@ static void name_hidden(struct thread *t, struct code *code, struct profile *p)
 	task->coroutine = task->coroutine ? task->coroutine : code;
 }
 
+int subject_steps(struct thread *t, const struct stack *st, uint64_t payload, uint64_t ns, struct profile *p)
+{
+	enum subject what = marker_subject_what(payload);
+	uint64_t whom = payload & MARKER_SUBJECT_MAX;
+
+	if (what == SUBJECT_TASK_WOKEN)
+		return wake_task(t, ns, whom, p);
+	begin_task(t, st, whom, what == SUBJECT_TASK_BEGUN, p);
+	return 0;
+}
+
+static int step_by_word(struct thread *t, const struct sample *s, struct profile *p)
+{
+	const struct stack *st = thread_stack(t, s->interpreter);
+
+	return st ? subject_steps(t, st, s->payload, s->time, p) : -ENOMEM;
+}
+
 int subject_word(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	struct profile *p = to->profile;
 	enum subject what = marker_subject_what(s->payload);
 	uint64_t whom = s->payload & MARKER_SUBJECT_MAX;
 
+	if (subject_is_step(what))
+		return step_by_word(t, s, p);
 	switch (what) {
 	case SUBJECT_NAME:
 		take_name(t, s);
@@ -593,14 +653,9 @@ int subject_word(struct thread *t, const struct sample *s, const struct subscrib
 	case SUBJECT_TASK_MADE:
 	case SUBJECT_TASK_OLDER:
 		return tell_task(t, s, what, whom, to);
-	case SUBJECT_TASK_BEGUN:
-	case SUBJECT_TASK_UNSEEN:
-		return begin_task(t, s, whom, what == SUBJECT_TASK_BEGUN, p);
 	case SUBJECT_TASK_STARTED:
 		t->doing.beginning = whom;
 		return 0;
-	case SUBJECT_TASK_WOKEN:
-		return wake_task(t, s, whom, p);
 	case SUBJECT_DUE:
 		t->doing.due_ns = whom;
 		return 0;
@@ -626,6 +681,9 @@ int subject_word(struct thread *t, const struct sample *s, const struct subscrib
 	case SUBJECT_TASK_RESTS:
 	case SUBJECT_TASK_ENDS:
 		return rest_by_word(t, s, whom, what == SUBJECT_TASK_ENDS, to);
+	case SUBJECT_TASK_BEGUN:
+	case SUBJECT_TASK_UNSEEN:
+	case SUBJECT_TASK_WOKEN:
 	case SUBJECT_GREENLET: /* thread_greenlets.c has these */
 	case SUBJECT_GREENLET_ENDED:
 		break;
@@ -777,7 +835,7 @@ static bool is_trios(struct code *code)
 }
 
 /* In which coroutine a task is suspended: the first of those that yield together, without what trio is made of. */
-static void note_yield(struct doing *d, const struct frame *f, enum leave_how how, const struct codes *codes)
+static inline void note_yield(struct doing *d, const struct frame *f, enum leave_how how, const struct codes *codes)
 {
 	struct code *code = f->a.code;
 
@@ -824,7 +882,7 @@ static int rest_thrown(struct thread *t, const struct stack *st, const struct fr
 }
 
 /* It may be an eager task's, on the stack of what made that. */
-static int note_eager(struct thread *t, const struct frame *f, struct object *o, struct profile *p)
+static inline int note_eager(struct thread *t, const struct frame *f, struct object *o, struct profile *p)
 {
 	bool first = f->a.code->coroutine && f->a.op == OP_PY_START;
 	uint64_t step = first ? current_step(t, p) : 0;

@@ -32,8 +32,11 @@ struct doing {
 	uint64_t stepping;	    /* likewise of the task whose step has begun, until something of generators runs; */
 	uint32_t step_depth;	    /* then there were so many activations */
 	struct last_yield {
-		uint64_t address, serial; /* of what has just yielded (objects.h); 0: nothing has */
+		struct object *object;	  /* what has just yielded, and may be something else now, */
+		uint64_t address, serial; /* of it (objects.h); 0: nothing has */
 	} last;
+	struct object *next; /* what probably goes on next, because what goes on awaits it; may be something else now */
+	struct object *round; /* likewise the coroutine of the task whose step began last */
 	struct ended {
 		uint64_t address, step; /* of the task that ended last */
 	} ended;
@@ -49,7 +52,16 @@ struct doing {
 	uint64_t named;		  /* the step whose `what` can be no better */
 };
 
-/* A SUBJECT word. 0, -ENOMEM, or what a sink returned. */
+/* A step of a task begins, or may begin: such a word lets the thread not go on elsewhere, and has no name. */
+static inline bool subject_is_step(enum subject what)
+{
+	return what == SUBJECT_TASK_BEGUN || what == SUBJECT_TASK_UNSEEN || what == SUBJECT_TASK_WOKEN;
+}
+
+/* The payload of such a word, while the thread is in this stack. 0 or -ENOMEM. */
+int subject_steps(struct thread *t, const struct stack *st, uint64_t payload, uint64_t ns, struct profile *p);
+
+/* Any SUBJECT word. 0, -ENOMEM, or what a sink returned. */
 int subject_word(struct thread *t, const struct sample *s, const struct subscribers *to);
 
 /* A step of the task with this coroutine throws into something: also if the coroutine is left out. 0 or -ENOMEM. */

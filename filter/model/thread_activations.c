@@ -48,16 +48,16 @@ void thread_end_flights(struct stack *s, const struct frame *f, enum leave_how h
 }
 
 /* What it was the activation of is suspended, has ended, or is out of sight. */
-static int end_object(struct thread *t, struct stack *s, struct object *o, uint64_t ns, uint64_t cycles,
-		      enum leave_how how)
+static void end_object(const struct thread *t, struct stack *s, struct object *o, uint64_t ns, uint64_t cycles,
+		       enum leave_how how)
 {
 	if (how != LEAVE_YIELD || !o->address)
-		return 0;
+		return;
 	o->running = false;
 	o->suspended = true;
 	o->since_ns = ns;
 	o->epoch = t->objects->epoch;
-	return loop_hold_frame(s, &o->held, ns, cycles);
+	loop_hold_frame(s, &o->held, ns, cycles);
 }
 
 int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
@@ -67,7 +67,8 @@ int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles
 	struct object *o = stack_top(s)->a.object;
 	int err = stack_top(s)->step || o ? subject_ends(t, s, o, ns, how, to) : 0;
 
-	err = err ?: o ? end_object(t, s, o, ns, cycles, how) : 0;
+	if (o && !err)
+		end_object(t, s, o, ns, cycles, how);
 	if (stack_top(s)->spans)
 		err = err ?: thread_leave_spans(t, s, ns, cycles, to);
 	err = err ?: loop_leave_frame(s, seen);

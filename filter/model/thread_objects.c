@@ -26,7 +26,8 @@ static inline struct frame *put(const struct thread *t, struct stack *st, enum m
 }
 
 /* The innermost activation, of this object, has been put on the stack. */
-static inline int begin_of(struct thread *t, struct stack *st, struct object *o, const struct subscribers *to)
+static inline __attribute__((always_inline)) int begin_of(struct thread *t, struct stack *st, struct object *o,
+							  const struct subscribers *to)
 {
 	struct frame *f = stack_top(st);
 	int err = 0;
@@ -76,7 +77,8 @@ int thread_start_object(struct thread *t, struct code *code, uint64_t ns, uint64
 static inline struct object *suspended_at(const struct thread *t, const struct stack *st, const struct code *code,
 					  uint64_t address)
 {
-	struct object *o = map_get(&t->objects->by_address, address);
+	struct object *next = t->doing.next;
+	struct object *o = object_is_at(next, address) ? next : objects_find(t->objects, address);
 
 	if (!o || o->code != code || !o->suspended || o->epoch != t->objects->epoch || o->spans)
 		return NULL;
@@ -96,6 +98,8 @@ int thread_resume_object(struct thread *t, struct code *code, uint64_t address, 
 		return THREAD_SLOW;
 	t->objects->told = true;
 	t->doing.beginning = t->doing.stepping = 0;
+	t->doing.next = o->awaits;
+	object_fetch(o->awaits);
 	name_task(t, o, to);
 	put(t, st, OP_PY_RESUME, code, ns, cycles);
 	suspended_ns = ns > o->since_ns ? ns - o->since_ns : 0;
@@ -144,18 +148,18 @@ static inline void link_yield(struct thread *t, struct object *o)
 		return;
 	}
 	o->awaiter.address = 0;
-	t->doing.last.address = o->address;
-	t->doing.last.serial = o->serial;
+	o->awaits = NULL;
+	t->doing.last = (struct last_yield){ o, o->address, o->serial };
 }
 
 /* As long as it is suspended. */
-static inline int suspend(struct thread *t, struct stack *st, struct object *o, uint64_t ns, uint64_t cycles)
+static inline void suspend(struct thread *t, struct stack *st, struct object *o, uint64_t ns, uint64_t cycles)
 {
 	o->running = false;
 	o->suspended = true;
 	o->since_ns = ns;
 	o->epoch = t->objects->epoch;
-	return loop_hold_frame(st, &o->held, ns, cycles);
+	loop_hold_frame(st, &o->held, ns, cycles);
 }
 
 int thread_yield_object(struct thread *t, struct code *code, uint64_t address, uint64_t ns, uint64_t cycles,
@@ -174,7 +178,7 @@ int thread_yield_object(struct thread *t, struct code *code, uint64_t address, u
 		err = subject_yields(t, stack_top(st), o, to->profile);
 	else
 		o->eager = (struct eager){ 0 };
-	err = err ?: suspend(t, st, o, ns, cycles);
+	suspend(t, st, o, ns, cycles);
 	err = err ?: take_off(t, st, ns, cycles, LEAVE_YIELD, to);
 	link_yield(t, o);
 	return err;

@@ -41,7 +41,8 @@ static inline __attribute__((always_inline)) int take_off(struct thread *t, stru
 	struct frame *f = stack_pop(s);
 	int err = 0;
 
-	charge_line(f, cycles, NULL);
+	if (f->line)
+		charge_line(f, cycles, NULL);
 	if (s->import)
 		err = thread_end_in_import(s, f, ns - f->a.start_ns, how);
 	if (s->flights)
@@ -100,12 +101,11 @@ static inline bool begins_plainly(const struct thread *t, const struct stack *st
 	       !subject_is_concerned(&t->doing, NULL, code);
 }
 
-static inline void count_call(struct thread *t, struct function *fn, const struct frame *f)
+static inline void count_call(struct thread *t, struct function *fn, bool recursive)
 {
 	fn->cpu_unknown |= !t->cpu.known;
 	fn->calls++;
-	fn->recursive_calls += f->recursive;
-	t->depth++;
+	fn->recursive_calls += recursive;
 	t->doing.yielded = NULL;
 	t->doing.last.address = 0;
 }
@@ -123,7 +123,59 @@ static inline __attribute__((always_inline)) int thread_enter_plain(struct threa
 	if (!begins_plainly(t, st, code))
 		return THREAD_SLOW;
 	f = stack_put(st, fn->activity, &s);
-	count_call(t, fn, f);
+	count_call(t, fn, f->recursive);
+	t->depth++;
 	note_subjects(t, &f->a, to);
 	return SUBSCRIBERS_CALL(to, enter, &f->a);
+}
+
+/* What runs from one event to the next. */
+struct stretch {
+	uint64_t ns, cycles, end_ns, end_cycles;
+};
+
+/* Sinks hear of a call of which nothing else is known than that. */
+static inline int tell_call(const struct thread *t, const struct stack *st, struct code *code, const struct stretch *s,
+			    const struct subscribers *to)
+{
+	struct activation a = {
+		.pid = t->pid,
+		.tid = t->tid,
+		.interpreter = st->interpreter,
+		.depth = st->nframes,
+		.greenlet = st->greenlet,
+		.code = code,
+		.op = OP_PY_START,
+		.start_ns = s->ns,
+		.start_cycles = s->cycles,
+	};
+	int err;
+
+	note_subjects(t, &a, to);
+	err = SUBSCRIBERS_CALL(to, enter, &a);
+	return err ?: SUBSCRIBERS_CALL(to, leave, &a, LEAVE_RETURN, s->end_ns, s->end_cycles);
+}
+
+/* May the function be called, and return at once, without a frame? */
+static inline bool returns_plainly(const struct thread *t, const struct stack *st, const struct code *code)
+{
+	return begins_plainly(t, st, code) && stack_top(st) && !st->flights &&
+	       !((uintptr_t)stack_top(st)->spans | (uintptr_t)t->outside_spans);
+}
+
+/* thread_enter_plain() and thread_leave_plain(), with no event in between. The thread returns_plainly(). */
+static inline __attribute__((always_inline)) int thread_call_plain(struct thread *t, struct stack *st,
+								   struct code *code, const struct stretch *s,
+								   const struct subscribers *to)
+{
+	struct function *fn = code->function;
+	struct frame *caller = stack_top(st);
+	uint64_t ns = s->end_ns - s->ns, cycles = s->end_cycles - s->cycles;
+	bool recursive = fn->activity->depth > 0;
+
+	count_call(t, fn, recursive);
+	function_ran(fn, ns, cycles, 0, 0, recursive);
+	caller->a.callee_ns += ns;
+	caller->a.callee_cycles += cycles;
+	return to->first.enter || to->first.leave ? tell_call(t, st, code, s, to) : 0;
 }

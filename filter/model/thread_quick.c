@@ -241,11 +241,33 @@ ALWAYS int jump(struct thread *t, const struct code_event *e, int64_t offset, in
 	return err == LOOP_NONE ? 0 : err;
 }
 
+static inline bool is_only_stack(const struct thread *t)
+{
+	return t->stack == t->stacks && !t->stack->next;
+}
+
+/*
+ * gil_until() of a thread that has the GIL, and in whose quick events nobody begins or ends to wait for it: it has to
+ * be told only before another function is innermost, and at last.
+ */
+static inline void held_gil(struct thread *t, uint64_t ns)
+{
+	const struct stack *st = t->stack;
+
+	if (!t->gil->waiting)
+		return;
+	if (is_only_stack(t) && stack_top(st) && !stack_top(st)->a.code->c)
+		gil_ran(t->gil, ns, &t->gil_held_ns, &stack_top(st)->a.code->function->gil_held_ns);
+	else
+		gil_until(t->gil, ns);
+}
+
 /* The three that come most often are tested for before all others. */
 ALWAYS int act(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	if (e->op == OP_JUMP)
 		return jump(t, e, word_offset(e), word_target(e), to, plain);
+	held_gil(t, e->time);
 	if (e->op == OP_PY_START)
 		return begin(t, e, to, plain);
 	if (e->op == OP_PY_RETURN)
@@ -277,44 +299,78 @@ struct quick {
 };
 
 /* May an event at that time be quick? */
-static inline bool is_in_time(const struct quick *q, const struct code_event *e)
+static inline bool is_in_time(const struct quick *q, uint64_t ns, uint64_t cycles)
 {
-	return e->time >= q->thread->last_ns && e->cycles >= q->thread->last_cycles && e->time < q->until_ns;
+	return ns >= q->thread->last_ns && cycles >= q->thread->last_cycles && ns < q->until_ns;
 }
 
-static inline void count(const struct quick *q, const struct code_event *e)
+static inline void count(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
 	e->code->function->events[e->op]++;
-	q->to->profile->events[e->op]++;
-	q->thread->last_ns = e->time;
-	q->thread->last_cycles = e->cycles;
-	q->thread->passed++;
+	to->profile->events[e->op]++;
+	t->last_ns = e->time;
+	t->last_cycles = e->cycles;
+	t->passed++;
 }
 
-ALWAYS int take_as(void *quick, const struct code_event *e, bool plain)
+/* PY_START and PY_RETURN, in one step, if the next word is that and nothing is concerned but totals. */
+static inline __attribute__((always_inline)) int call_at_once(const struct quick *q, const struct code_event *e,
+							      const struct words_ahead *w)
+{
+	struct thread *t = q->thread;
+	struct function *fn = e->code->function;
+	const struct stretch s = { e->time, e->cycles, w->part->w->ns[w->part->at + 1],
+				   word_cycles(w->part, w->part->at + 1) };
+
+	if (s.end_ns < s.ns || s.end_cycles < s.cycles || s.end_ns >= q->until_ns)
+		return THREAD_SLOW;
+	if (t->gil->waiting && (!is_only_stack(t) || e->code->c))
+		return THREAD_SLOW;
+	held_gil(t, s.ns);
+	if (t->gil->waiting)
+		gil_ran(t->gil, s.end_ns, &t->gil_held_ns, &fn->gil_held_ns);
+	fn->events[OP_PY_START]++;
+	fn->events[OP_PY_RETURN]++;
+	q->to->profile->events[OP_PY_START]++;
+	q->to->profile->events[OP_PY_RETURN]++;
+	t->last_ns = s.end_ns;
+	t->last_cycles = s.end_cycles;
+	t->passed += 2;
+	return thread_call_plain(t, t->stack, e->code, &s, q->to) ?: WORDS_TWO;
+}
+
+/* May it be one of those? */
+static inline bool is_at_once(const struct thread *t, const struct code_event *e, const struct words_ahead *w)
+{
+	return word_ahead_is(w, OP_PY_RETURN, e->code) && !e->code->generator && returns_plainly(t, t->stack, e->code);
+}
+
+ALWAYS int take_as(void *quick, const struct code_event *e, const struct words_ahead *w, bool plain)
 {
 	const struct quick *q = quick;
 	struct thread *t = q->thread;
-	int err;
+	int err = THREAD_SLOW;
 
-	if (!e->code->function || !is_in_time(q, e))
+	if (!e->code->function || !is_in_time(q, e->time, e->cycles))
 		return THREAD_SLOW;
-	if (t->gil->waiting)
-		gil_until(t->gil, e->time);
+	if (!plain && e->op == OP_PY_START && is_at_once(t, e, w))
+		err = call_at_once(q, e, w);
+	if (err != THREAD_SLOW)
+		return err;
 	err = act(t, e, q->to, plain);
 	if (!err)
-		count(q, e);
+		count(t, e, q->to);
 	return err;
 }
 
-ALWAYS int take(void *quick, const struct code_event *e)
+ALWAYS int take(void *quick, const struct code_event *e, const struct words_ahead *w)
 {
-	return take_as(quick, e, false);
+	return take_as(quick, e, w, false);
 }
 
-ALWAYS int take_and_tell(void *quick, const struct code_event *e)
+ALWAYS int take_and_tell(void *quick, const struct code_event *e, const struct words_ahead *w)
 {
-	return take_as(quick, e, true);
+	return take_as(quick, e, w, true);
 }
 
 /* --- other words */
@@ -324,71 +380,52 @@ static struct code_event event_at(const struct word_part *p, uint32_t at)
 	return (struct code_event){ .bits = p->w->bits[at], .time = p->w->ns[at], .cycles = word_cycles(p, at) };
 }
 
-/* Those that let the thread go on elsewhere, or have a name, which is to be looked up, are not quick. */
-static bool is_quick_subject(enum subject what)
+/* A SUBJECT word. */
+static int take_subject(const struct quick *q, const struct word_part *p, uint32_t at, uint64_t payload)
 {
-	return what == SUBJECT_TASK_BEGUN || what == SUBJECT_TASK_UNSEEN || what == SUBJECT_TASK_WOKEN;
-}
-
-/* A SUBJECT word, at the time of e. */
-static int take_subject(const struct quick *q, const struct code_event *e, uint64_t payload)
-{
+	const struct code_event e = event_at(p, at);
 	struct thread *t = q->thread;
-	const struct sample s = {
-		.op = OP_EXTENSION,
-		.kind = KIND_SUBJECT,
-		.pid = t->pid,
-		.tid = t->tid,
-		.interpreter = t->stack->interpreter,
-		.time = e->time,
-		.cycles = e->cycles,
-		.target = SAMPLE_NOWHERE,
-		.payload = payload,
-	};
 
 	if (is_told(q->to) || q->to->first.passed)
 		return 0;
-	if (!is_in_time(q, e) || !is_quick_subject(marker_subject_what(payload)))
+	if (!is_in_time(q, e.time, e.cycles) || !subject_is_step(marker_subject_what(payload)))
 		return 0;
-	if (t->gil->waiting)
-		gil_until(t->gil, e->time);
+	held_gil(t, e.time);
 	q->to->profile->events[OP_EXTENSION]++;
-	return thread_extension(t, &s, q->to) ?: 1;
+	q->to->profile->known_kinds++;
+	return subject_steps(t, t->stack, payload, e.time, q->to->profile) ?: 1;
 }
 
 /* A WIDE word and the JUMP behind it: the back-edge of a long loop. */
-static int take_wide(const struct quick *q, const struct word_stream *l, const struct word_part *p, uint64_t wide)
+static int take_wide(const struct quick *q, const struct word_stream *l, const struct word_part *p, uint32_t at,
+		     uint64_t wide)
 {
 	struct thread *t = q->thread;
 	struct code_event e;
 	int err;
 
-	if (p->at + 1 == p->end)
+	if (at + 1 == p->end)
 		return 0;
-	e = event_at(p, p->at + 1);
+	e = event_at(p, at + 1);
 	if (marker_seq(e.bits) != ((marker_seq(wide) + 1) & MARKER_SEQ_MASK) || marker_op(e.bits) != OP_JUMP)
 		return 0;
 	e.op = OP_JUMP;
 	e.code = codes_own(l->process, marker_code(e.bits));
-	if (!e.code || !e.code->function || !is_in_time(q, &e))
+	if (!e.code || !e.code->function || !is_in_time(q, e.time, e.cycles))
 		return 0;
-	if (t->gil->waiting)
-		gil_until(t->gil, e.time);
 	err = jump(t, &e, word_offset(&e) | marker_wide_offset(wide) * 2, (int64_t)marker_wide_dest(wide) * 2, q->to,
 		   q->to->first.plain);
 	if (!err)
-		count(q, &e);
+		count(t, &e, q->to);
 	return err == THREAD_SLOW ? 0 : err ?: 2;
 }
 
-static __attribute__((noinline)) int take_other(void *quick, const struct word_stream *l, struct word_part p,
-						uint64_t bits)
+static __attribute__((noinline)) int take_other(void *quick, const struct word_stream *l, const struct word_part *p,
+						uint32_t at, uint64_t bits)
 {
-	const struct code_event e = event_at(&p, p.at);
-
 	if (word_is_subject(l, bits))
-		return take_subject(quick, &e, marker_payload(bits));
-	return marker_op(bits) == OP_WIDE ? take_wide(quick, l, &p, bits) : 0;
+		return take_subject(quick, p, at, marker_payload(bits));
+	return marker_op(bits) == OP_WIDE ? take_wide(quick, l, p, at, bits) : 0;
 }
 
 int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
@@ -396,8 +433,12 @@ int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, str
 {
 	uint64_t quiet_ns = to->first.sample ? t->quiet_ns : UINT64_MAX;
 	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, to };
+	int err;
 
 	if (to->first.plain)
-		return word_stream_events(l, p, &q, take_and_tell, take_other);
-	return word_stream_events(l, p, &q, take, take_other);
+		err = word_stream_events(l, p, &q, take_and_tell, take_other);
+	else
+		err = word_stream_events(l, p, &q, take, take_other);
+	held_gil(t, t->last_ns);
+	return err;
 }

@@ -30,13 +30,16 @@ static struct object *awaiter_of(const struct objects *all, const struct object 
 /* The one that has yielded last, with nothing else since: what yields now awaits it. */
 void thread_link_yields(struct thread *t, struct object *by)
 {
-	struct object *o = t->doing.last.address ? objects_find(t->objects, t->doing.last.address) : NULL;
+	struct object *o = t->doing.last.address ? t->doing.last.object : NULL;
+	bool same = object_is_at(o, t->doing.last.address) && o->serial == t->doing.last.serial;
 
 	by->awaiter.address = 0;
-	if (is_suspended(t->objects, o) && o->serial == t->doing.last.serial && o != by)
+	by->awaits = NULL;
+	if (same && is_suspended(t->objects, o) && o != by) {
 		o->awaiter = (struct awaiter){ by->address, by->serial, by->since_ns };
-	t->doing.last.address = by->address;
-	t->doing.last.serial = by->serial;
+		by->awaits = o;
+	}
+	t->doing.last = (struct last_yield){ by, by->address, by->serial };
 }
 
 static void note_yield(struct thread *t, uint64_t address)

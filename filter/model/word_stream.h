@@ -117,10 +117,10 @@ static inline bool word_is_c_call(const struct word_stream *l, uint64_t bits)
 	       marker_c_callee(bits);
 }
 
-/* Of what the following PY_RESUME and PY_YIELD are. */
-static inline bool word_is_object(const struct word_stream *l, uint64_t bits)
+/* Of what the following PY_RESUME and PY_YIELD are, with this seq; from MARKER_EXTENSIONS on. */
+static inline bool word_is_object(uint64_t bits, uint32_t seq)
 {
-	return marker_op(bits) == OP_EXTENSION && marker_kind(bits) == KIND_OBJECT && l->version >= MARKER_EXTENSIONS;
+	return (bits & ~MARKER_PAYLOAD_MAX) == marker_extension(seq, KIND_OBJECT, 0);
 }
 
 /* For whom the thread works. */
@@ -146,18 +146,39 @@ static inline struct code_event word_other_event(const struct word_stream *l, ui
 	return word_event(marker_is_event(bits) ? codes_own(l->process, marker_code(bits)) : NULL, bits);
 }
 
+/* The words behind an event, for who takes more than one at once. */
+struct words_ahead {
+	const struct word_part *part;
+	const struct numbers *numbers;
+	uint32_t head; /* of a 32-bit word that continues the sequence behind the event */
+};
+
+/* Is the next word, by its number, that op of the code? */
+static inline bool word_ahead_is(const struct words_ahead *w, enum marker_op op, const struct code *code)
+{
+	const struct word_part *p = w->part;
+	uint64_t number = p->at + 1 < p->end ? p->w->bits[p->at + 1] - w->head : UINT64_MAX;
+
+	return number < w->numbers->n && w->numbers->all[number].code == code &&
+	       marker_op(w->numbers->all[number].word) == op;
+}
+
+/* What `take` returns that took the next word, too. */
+#define WORDS_TWO 2
+
 /*
- * Takes events of codes that are in the process's own table, up to one that needs a sample: `take` returns more than 0
- * for it and does nothing. `other` gets the whole first word of what may be another thing, and returns how many words
- * it took; 0: none, and did nothing. 0, or less than 0, as they returned.
+ * Takes events of codes that are in the process's own table, up to one that needs a sample: `take` returns 1 for it and
+ * does nothing. `other` gets where in the part something else may begin, with its first word as a whole, and returns
+ * how many words it took; 0: none, and did nothing. 0, or less than 0, as they returned.
  */
 static inline __attribute__((always_inline)) int
 word_stream_events(struct word_stream *l, struct word_part *part, void *to,
-		   int (*take)(void *, const struct code_event *),
-		   int (*other)(void *, const struct word_stream *, struct word_part, uint64_t))
+		   int (*take)(void *, const struct code_event *, const struct words_ahead *),
+		   int (*other)(void *, const struct word_stream *, const struct word_part *, uint32_t, uint64_t))
 {
 	const uint32_t one = word_short_head(1) - word_short_head(0);
 	const struct numbers numbers = l->numbers;
+	const bool objects = l->version >= MARKER_EXTENSIONS;
 	struct word_part p = *part;
 	uint32_t head = word_short_head(l->next);
 	int err = 0;
@@ -168,16 +189,16 @@ word_stream_events(struct word_stream *l, struct word_part *part, void *to,
 		uint64_t bits = p.w->bits[p.at], number = bits - head;
 		struct code_event e;
 
-		if (number < numbers.n && numbers.all[number].code)
+		if (number < numbers.n && numbers.all[number].code) {
 			e = word_event(numbers.all[number].code, numbers.all[number].word);
-		else
-			e = word_other_event(l, bits, head >> MARKER_SHORT_SEQ_SHIFT);
-		if (!e.code && word_is_object(l, e.bits)) {
-			l->object = marker_payload(e.bits);
+		} else if (objects && word_is_object(bits, head >> MARKER_SHORT_SEQ_SHIFT)) {
+			l->object = marker_payload(bits);
 			continue;
+		} else {
+			e = word_other_event(l, bits, head >> MARKER_SHORT_SEQ_SHIFT);
 		}
 		if (!e.code) {
-			err = other(to, l, p, e.bits);
+			err = other(to, l, part, p.at, e.bits);
 			if (err <= 0)
 				break;
 			p.at += err - 1;
@@ -188,9 +209,14 @@ word_stream_events(struct word_stream *l, struct word_part *part, void *to,
 		e.object = &l->object;
 		e.time = p.w->ns[p.at];
 		e.cycles = word_cycles(&p, p.at);
-		err = take(to, &e);
-		if (err)
+		err = take(to, &e, &(struct words_ahead){ &p, &numbers, head + one });
+		if (err && err != WORDS_TWO)
 			break;
+		if (err) {
+			p.at++;
+			head += one;
+			err = 0;
+		}
 	}
 	l->next = head >> MARKER_SHORT_SEQ_SHIFT;
 	part->at = p.at;

@@ -25,7 +25,7 @@ struct walk {
 	struct perf_auxtrace_info info; /* header.type 0: not met yet */
 	uint64_t cached;		/* where cache begins */
 	size_t ncached;
-	uint8_t cache[1 << 16];
+	uint8_t cache[1 << 13]; /* most records are followed by a payload, which is passed over */
 };
 
 __attribute__((format(printf, 3, 4))) static bool found(struct walk *w, enum perf_verdict verdict, const char *format,

@@ -64,6 +64,27 @@ static void test_a_second_put_replaces(void **state)
 	map_free(&m);
 }
 
+/* A place is where the value is; a new one, also in a map that has to grow for it, is empty. */
+static void test_place(void **state)
+{
+	struct map m = { 0 };
+	struct map_slot *s;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		s = map_place(&m, i * 16);
+		assert_non_null(s);
+		assert_null(s->value);
+		s->value = &values[i];
+	}
+	for (int i = 0; i < N; i++)
+		assert_ptr_equal(map_place(&m, i * 16)->value, &values[i]);
+	assert_int_equal(m.used, N);
+	map_place(&m, 16)->value = &values[0];
+	assert_ptr_equal(map_get(&m, 16), &values[0]);
+	map_free(&m);
+}
+
 static void test_next_visits_each_once(void **state)
 {
 	struct map m = { 0 };
@@ -125,6 +146,7 @@ int main(void)
 		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_every_key_keeps_its_value),
 		cmocka_unit_test(test_a_second_put_replaces),
+		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_next_visits_each_once),
 		cmocka_unit_test(test_added_values_are_zeroed_and_freed),
 	};

@@ -23,6 +23,30 @@ static struct async_task *make(struct async_tasks *t, uint64_t address, uint64_t
 	return made;
 }
 
+/* It is remembered, but not beyond its end, and not where another one takes its place. */
+static void test_found_again(void **state)
+{
+	struct async_tasks t = { 0 };
+	struct async_task *a = make(&t, 5, 1, 100), *b = make(&t, 6, 2, 100);
+
+	(void)state;
+	assert_ptr_equal(async_tasks_find_again(&t, 1, 5), a);
+	assert_ptr_equal(async_tasks_find_again(&t, 1, 5), a);
+	assert_ptr_equal(async_tasks_find_again(&t, 1, 6), b);
+	assert_null(async_tasks_find_again(&t, 2, 6));
+	assert_null(async_tasks_find_again(&t, 1, 7));
+	assert_ptr_equal(async_tasks_find_again(&t, 1, 6), b);
+	assert_int_equal(async_tasks_end(&t, b, 6, 0, 120), 0);
+	assert_null(async_tasks_find_again(&t, 1, 6));
+	assert_ptr_equal(async_tasks_find_again(&t, 1, 5), a);
+	b = make(&t, 5, 3, 130); /* the first one's end was not seen */
+	assert_ptr_not_equal(a, b);
+	assert_ptr_equal(async_tasks_find_again(&t, 1, 5), b);
+	assert_int_equal(async_tasks_finish(&t, 200), 0);
+	assert_null(async_tasks_find_again(&t, 1, 5));
+	async_tasks_free(&t);
+}
+
 static void test_life(void **state)
 {
 	struct async_tasks t = { 0 };
@@ -124,8 +148,8 @@ static void test_waits(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_life), cmocka_unit_test(test_many),
-					    cmocka_unit_test(test_waits) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_life), cmocka_unit_test(test_found_again),
+					    cmocka_unit_test(test_many), cmocka_unit_test(test_waits) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

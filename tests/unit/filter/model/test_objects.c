@@ -64,8 +64,8 @@ static void test_an_address_again(void **state)
 	struct loop *loop = function_loop(f, 4);
 
 	(void)state;
-	a->held.loops = calloc(1, sizeof(*a->held.loops));
-	a->held.loops[a->held.n++] = (struct open_loop){ .loop = loop, .trips = 5, .nested = { .ns = 30 } };
+	a->held.outermost = malloc(sizeof(*a->held.outermost));
+	*a->held.outermost = (struct open_loop){ .loop = loop, .trips = 5, .nested = { .ns = 30 } };
 	b = suspended(f, 70);
 	assert_ptr_equal(objects_at(&all, f, 70, 20), b);
 	assert_int_equal(b->serial, 2);
@@ -87,6 +87,28 @@ static void test_after_its_end(void **state)
 	assert_int_equal(f->function->older_objects, 1);
 	objects_end(&all, b, 50, true);
 	assert_int_equal(f->function->ended_objects, 1);
+}
+
+/* Its memory serves the next one, which is found at its own address alone. */
+static void test_a_new_one_in_its_place(void **state)
+{
+	struct object *a = suspended(f, 70), *b;
+
+	(void)state;
+	objects_end(&all, a, 35, true);
+	assert_null(objects_find(&all, 70));
+	b = objects_begin(&all, g, 40);
+	assert_ptr_equal(b, a);
+	assert_null(objects_find(&all, 70));
+	assert_int_equal(objects_tell(&all, b, 71), 0);
+	assert_null(objects_find(&all, 70));
+	assert_ptr_equal(objects_find(&all, 71), b);
+	assert_false(b->suspended);
+	assert_null(b->held.outermost);
+	a = suspended(f, 70);
+	assert_ptr_not_equal(a, b);
+	assert_ptr_equal(objects_find(&all, 70), a);
+	assert_ptr_equal(objects_find(&all, 71), b);
 }
 
 static void test_other_code(void **state)
@@ -129,6 +151,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_each_has_its_address, begin, end),
 		cmocka_unit_test_setup_teardown(test_an_address_again, begin, end),
 		cmocka_unit_test_setup_teardown(test_after_its_end, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_new_one_in_its_place, begin, end),
 		cmocka_unit_test_setup_teardown(test_other_code, begin, end),
 		cmocka_unit_test_setup_teardown(test_markers_are_missing, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_running_one_is_its_frames, begin, end),

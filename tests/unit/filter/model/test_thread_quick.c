@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_thread_quick.c - events without a sample of each have the totals, and tell sinks, what samples of them do.
+ *
+ * The words are a random walk of two threads through three functions: calls that return at once, deep and recursive
+ * ones, loops, threads that wait for the GIL, events of what is not innermost, times that go backwards, lost words,
+ * and runs that end anywhere.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/decode.h"
+#include "model/trace.h"
+#include "shared/marker.h"
+
+#define PID	  7
+#define FUNCTIONS 3
+#define RUNS	  400
+#define DEPTH_MAX 6
+
+/* Each event of these has a number: of function f, START 3 f + 1, RETURN 3 f + 2, JUMP 3 f + 3. */
+#define NUMBERS (3 * FUNCTIONS)
+
+static uint32_t below(uint64_t *seed, uint32_t n)
+{
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(*seed >> 33) % n;
+}
+
+/* A thread of the program, as it writes words. */
+struct writer {
+	int32_t tid;
+	uint8_t seq;
+	bool began, waits;
+	unsigned depth, open[DEPTH_MAX];
+};
+
+struct script {
+	struct words words;
+	uint64_t seed, ns, cycles;
+};
+
+static void put(struct script *s, struct writer *w, uint64_t bits)
+{
+	struct words *to = &s->words;
+
+	s->ns += below(&s->seed, 50) ? 1 + below(&s->seed, 90) : 0;
+	s->cycles += below(&s->seed, 200);
+	to->bits[to->n] = bits | (bits >> 32 ? (uint64_t)(w->seq & 127) << 52 : 0);
+	to->ns[to->n] = s->ns - (below(&s->seed, 300) ? 0 : 40);
+	to->cycles[to->n++] = s->cycles;
+	w->seq++;
+}
+
+static uint64_t event(unsigned number)
+{
+	static const enum marker_op ops[] = { OP_PY_START, OP_PY_RETURN, OP_JUMP };
+	unsigned what = (number - 1) % 3, code = (number - 1) / 3 + 1;
+
+	return marker_event(ops[what], 0, code, what == 2 ? 20 : what, what == 2 ? -8 : 0);
+}
+
+static void begin(struct script *s, struct writer *w)
+{
+	put(s, w, marker_hello(0, 0));
+	for (unsigned n = 1; n <= NUMBERS; n++) {
+		put(s, w, marker_number_of(n, 0));
+		put(s, w, event(n));
+	}
+	w->began = true;
+}
+
+static void put_number(struct script *s, struct writer *w, unsigned number)
+{
+	put(s, w, marker_short_of(w->seq & 127, number));
+}
+
+static void call(struct script *s, struct writer *w)
+{
+	unsigned f = below(&s->seed, FUNCTIONS);
+
+	put_number(s, w, 3 * f + 1);
+	if (below(&s->seed, 2) && w->depth < DEPTH_MAX)
+		w->open[w->depth++] = f;
+	else
+		put_number(s, w, 3 * f + 2);
+}
+
+static void step(struct script *s, struct writer *w)
+{
+	unsigned what = below(&s->seed, 100);
+
+	if (what < 50 || !w->depth)
+		call(s, w);
+	else if (what < 75)
+		put_number(s, w, 3 * w->open[w->depth - 1] + 3);
+	else if (what < 97)
+		put_number(s, w, 3 * w->open[--w->depth] + 2);
+	else if (what < 98)
+		put_number(s, w, 3 * below(&s->seed, FUNCTIONS) + 2);
+	else if (what < 99)
+		w->seq += 3;
+	else
+		put(s, w, marker_wait(WAIT_FOR_GIL, w->waits = !w->waits));
+}
+
+static int feed(struct decoder *d, struct script *s, struct writer *w)
+{
+	struct word_run run = { PID, w->tid, 0, RUN_WORDS };
+	uint32_t n = 1 + below(&s->seed, 40);
+	uint64_t in_ns = below(&s->seed, 2) ? 0 : 11ull << 30;
+
+	s->words.n = 0;
+	if (!w->began)
+		begin(s, w);
+	while (s->words.n < n)
+		step(s, w);
+	run.n = s->words.n;
+	return decode_words(d, &run, &s->words, 0, in_ns);
+}
+
+/* --- what came of it */
+
+struct told {
+	struct sink sink;
+	FILE *to;
+};
+
+static int enter(struct sink *s, const struct activation *a)
+{
+	fprintf(((struct told *)s)->to, "+%u/%u@%" PRIu64 ",%" PRIu64 "\n", a->code->id, a->depth, a->start_ns,
+		a->start_cycles);
+	return 0;
+}
+
+static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t ns, uint64_t cycles)
+{
+	fprintf(((struct told *)s)->to, "-%u/%u %d@%" PRIu64 ",%" PRIu64 " %" PRIu64 ",%" PRIu64 "\n", a->code->id,
+		a->depth, how, ns, cycles, a->callee_ns, a->callee_cycles);
+	return 0;
+}
+
+static void free_told(struct sink *s)
+{
+	(void)s;
+}
+
+static void write_loops(FILE *to, const struct function *f)
+{
+	for (uint32_t i = 0; i < f->nloops; i++)
+		fprintf(to, " loop %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %.17g", f->loops[i]->iterations,
+			f->loops[i]->time, f->loops[i]->own_time, f->loops[i]->cycles.sum,
+			spread_deviation(&f->loops[i]->cycles.spread));
+}
+
+static void write_function(FILE *to, const struct function *f)
+{
+	fprintf(to, "%" PRIu64 " %" PRIu64 " recursive, %" PRIu64 " unfinished; ns %" PRIu64 " %" PRIu64, f->calls,
+		f->recursive_calls, f->unfinished, f->total_ns, f->self_ns);
+	fprintf(to, " cycles %" PRIu64 " %" PRIu64 " %.17g gil %" PRIu64, f->total_cycles, f->self_cycles,
+		spread_deviation(&f->self_spread), f->gil_held_ns);
+	fprintf(to, " events %" PRIu64 " %" PRIu64 " %" PRIu64, f->events[OP_PY_START], f->events[OP_PY_RETURN],
+		f->events[OP_JUMP]);
+	write_loops(to, f);
+	fputc('\n', to);
+}
+
+static void write_all(FILE *to, const struct trace *t, const struct process *p)
+{
+	for (unsigned id = 1; id <= FUNCTIONS; id++)
+		write_function(to, codes_own(p, id)->function);
+	fprintf(to, "%" PRIu64 " starts, %" PRIu64 " backwards, %" PRIu64 " missing, held",
+		t->profile.events[OP_PY_START], t->profile.backwards, p->missing);
+	for (uint32_t i = 0; i < t->profile.threads; i++)
+		fprintf(to, " %" PRIu64, t->profile.thread_totals[i].gil_held_ns);
+	fputc('\n', to);
+}
+
+/* All that is told of the same words; free() it. */
+static char *run(uint64_t seed, const struct quick_feed *quick, bool tell)
+{
+	static const struct sink_ops ops = { .enter = enter, .leave = leave, .free = free_told };
+	struct writer writers[] = { { .tid = 7 }, { .tid = 8 } };
+	struct script *s = calloc(1, sizeof(*s));
+	struct told told = { .sink.ops = &ops };
+	struct codes codes;
+	struct decoder d;
+	struct trace t;
+	char *text;
+	size_t size;
+
+	assert_non_null(s);
+	told.to = open_memstream(&text, &size);
+	assert_int_equal(codes_init(&codes, NULL), 0);
+	for (int64_t i = 0; i < FUNCTIONS; i++)
+		codes_intern(codes_process(&codes, PID), "a.py", (const char *[]){ "f", "g", "h" }[i], 10 * i + 1);
+	trace_init(&t, &codes, tell ? &told.sink : NULL);
+	decode_init(&d, &codes, trace_feed, quick, &t);
+	s->seed = seed;
+	s->ns = 1000;
+	for (unsigned i = 0; i < RUNS; i++)
+		assert_int_equal(feed(&d, s, &writers[below(&s->seed, 2)]), 0);
+	assert_int_equal(decode_finish(&d), 0);
+	assert_int_equal(trace_finish(&t, false), 0);
+	write_all(told.to, &t, codes_process(&codes, PID));
+	fclose(told.to);
+	trace_free(&t);
+	decode_free(&d);
+	codes_free(&codes);
+	free(s);
+	return text;
+}
+
+static void test_as_with_samples(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		char *with = run(seed, NULL, seed % 2), *without = run(seed, &trace_quick_feed, seed % 2);
+
+		assert_string_equal(without, with);
+		free(with);
+		free(without);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_as_with_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
