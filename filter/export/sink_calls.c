@@ -134,15 +134,20 @@ static __attribute__((noinline)) int64_t group_of(struct sink_calls *c, const st
 	return group;
 }
 
+/* Which is 0 if nothing is known. Or -ENOMEM. */
+static inline int64_t group_at(struct sink_calls *c, const struct activation *a)
+{
+	return c->groups.by && (a->request || a->task) ? group_of(c, a) : 0;
+}
+
 static int calls_enter(struct sink *s, const struct activation *a)
 {
 	struct sink_calls *c = (struct sink_calls *)s;
-	int64_t group = 0;
+	int64_t group;
 
 	if (is_passed(c, a->code))
 		return 0;
-	if (c->groups.by && (a->request || a->task))
-		group = group_of(c, a);
+	group = group_at(c, a);
 	return group < 0 || calltree_enter_in(&c->tree, a, group) ? sink_file_no_memory(s) : 0;
 }
 
@@ -159,6 +164,19 @@ static int calls_leave(struct sink *s, const struct activation *a, enum leave_ho
 
 	(void)how;
 	return err ? sink_file_no_memory(s) : 0;
+}
+
+static int calls_call(struct sink *s, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
+{
+	struct sink_calls *c = (struct sink_calls *)s;
+	struct call_root *r = calltree_root_of(&c->tree, a);
+	int64_t group;
+
+	if (is_passed(c, a->code))
+		return calls_leave(s, a, LEAVE_RETURN, end_ns, end_cycles);
+	group = group_at(c, a);
+	return group < 0 || !r || calltree_call_on(&c->tree, r, a, group, end_ns, end_cycles) ? sink_file_no_memory(s)
+											      : 0;
 }
 
 /* Beside functions, in files that may have anything in a stack. */
@@ -196,6 +214,7 @@ static const struct sink_ops calls_ops = {
 	.enter = calls_enter,
 	.resume = calls_resume,
 	.leave = calls_leave,
+	.call = calls_call,
 	.label = calls_label,
 	.finish = calls_finish,
 	.free = calls_free,

@@ -111,6 +111,28 @@ static inline void calltree_leave_on(struct calltree *t, struct call_root *r, co
 	off_add(&n->off, a->off);
 }
 
+/* Both, of a PY_START that calls nothing and is never off its CPU. */
+static inline int calltree_call_on(struct calltree *t, struct call_root *r, const struct activation *a, uint32_t group,
+				   uint64_t end_ns, uint64_t end_cycles)
+{
+	struct call_node *n = &t->nodes[t->nodes[r->current].hot];
+	uint64_t ns = end_ns - a->start_ns, cycles = end_cycles - a->start_cycles;
+
+	if (n->code != a->code || n->group != group || n->parent != r->current || r->nspans) {
+		int err = calltree_enter_on(t, r, a, group);
+
+		if (!err)
+			calltree_leave_on(t, r, a, end_ns, end_cycles);
+		return err;
+	}
+	n->calls++;
+	n->ns += ns;
+	n->self_ns += ns;
+	n->cycles += cycles;
+	n->self_cycles += cycles;
+	return 0;
+}
+
 static inline int calltree_enter(struct calltree *t, const struct activation *a)
 {
 	struct call_root *r = calltree_root_of(t, a);
@@ -152,6 +174,12 @@ int calltree_end_span(struct calltree *t, const struct label_mark *m);
 static inline uint32_t calltree_at_on(const struct call_root *r)
 {
 	return r->current != r->root ? r->current : CALLTREE_NONE;
+}
+
+/* What was called there last: a node. */
+static inline uint32_t calltree_last_on(const struct calltree *t, const struct call_root *r)
+{
+	return t->nodes[r->current].hot;
 }
 
 /* The same of the activation's stack. */

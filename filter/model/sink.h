@@ -162,6 +162,8 @@ struct sink_ops {
 	int (*enter)(struct sink *s, const struct activation *a);
 	int (*leave)(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 		     uint64_t end_cycles);
+	/* Instead of both, of one that began with OP_PY_START, called nothing, and returned. NULL: those are called. */
+	int (*call)(struct sink *s, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
 	/* One that awaits what was thrown into, and was entered for that, goes on itself: an OP_PY_THROW of its own. */
 	int (*resume)(struct sink *s, const struct activation *a);
 	int (*iterate)(struct sink *s, const struct trip *t);
@@ -187,8 +189,8 @@ struct sink_ops {
 
 /* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
-	struct sink *sample, *passed, *plain, *enter, *leave, *resume, *iterate, *off, *exception, *label, *span, *task,
-		*gap, *segment, *second;
+	struct sink *sample, *passed, *plain, *enter, *leave, *call, *resume, *iterate, *off, *exception, *label, *span,
+		*task, *gap, *segment, *second;
 };
 
 struct sink {

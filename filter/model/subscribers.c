@@ -18,18 +18,20 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	for (struct sink *s = sinks; s; s = s->next)
 		s->profile = profile;
 
-#define LINK(fn) \
+#define LINK_IF(fn, listens) \
 	do { \
 		struct sink **last = &a.first.fn; \
 		for (struct sink *s = sinks; s; s = s->next) \
-			last = link_to(last, s, s->ops->fn, &s->after.fn); \
+			last = link_to(last, s, listens, &s->after.fn); \
 		*last = NULL; \
 	} while (0)
+#define LINK(fn) LINK_IF(fn, s->ops->fn)
 	LINK(sample);
 	LINK(passed);
 	LINK(plain);
 	LINK(enter);
 	LINK(leave);
+	LINK_IF(call, s->ops->call || s->ops->enter || s->ops->leave);
 	LINK(resume);
 	LINK(iterate);
 	LINK(off);
@@ -41,10 +43,29 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(segment);
 	LINK(second);
 #undef LINK
+#undef LINK_IF
 	a.only_plain = true;
 	for (const struct sink *s = a.first.sample; s; s = s->after.sample)
 		a.only_plain &= s->ops->plain != NULL;
 	return a;
+}
+
+int subscribers_call(const struct subscribers *to, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
+{
+	int err = 0;
+
+	for (struct sink *k = to->first.call; k && !err; k = k->after.call) {
+		const struct sink_ops *ops = k->ops;
+
+		if (ops->call) {
+			err = ops->call(k, a, end_ns, end_cycles);
+			continue;
+		}
+		err = ops->enter ? ops->enter(k, a) : 0;
+		if (!err && ops->leave)
+			err = ops->leave(k, a, LEAVE_RETURN, end_ns, end_cycles);
+	}
+	return err;
 }
 
 static uint64_t quiet_until(struct sink *s, int32_t pid, int32_t tid)

@@ -28,5 +28,8 @@ struct subscribers {
 /* Sinks are called in the order in which they were added. */
 struct subscribers subscribers_of(struct sink *sinks, struct profile *profile);
 
+/* Tells those that hear of either of an activation that begins and, as the next event of its thread, returns. */
+int subscribers_call(const struct subscribers *to, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
+
 /* The time before which none of them needs samples of the thread's events that only change the stack. */
 uint64_t subscribers_quiet_until(const struct subscribers *to, int32_t pid, int32_t tid);

@@ -149,18 +149,20 @@ static inline int tell_call(const struct thread *t, const struct stack *st, stru
 		.start_ns = s->ns,
 		.start_cycles = s->cycles,
 	};
-	int err;
 
 	note_subjects(t, &a, to);
-	err = SUBSCRIBERS_CALL(to, enter, &a);
-	return err ?: SUBSCRIBERS_CALL(to, leave, &a, LEAVE_RETURN, s->end_ns, s->end_cycles);
+	return subscribers_call(to, &a, s->end_ns, s->end_cycles);
 }
 
-/* May the function be called, and return at once, without a frame? */
+/* May a function that has been called before on this stack be called, and return at once, without a frame? */
 static inline bool returns_plainly(const struct thread *t, const struct stack *st, const struct code *code)
 {
-	return begins_plainly(t, st, code) && stack_top(st) && !st->flights &&
-	       !((uintptr_t)stack_top(st)->spans | (uintptr_t)t->outside_spans);
+	const struct frame *caller = stack_top(st);
+
+	/* At once, as in ends_plainly(). */
+	return code->function->stack == st && caller &&
+	       !((uintptr_t)caller->spans | (uintptr_t)t->outside_spans | (uintptr_t)st->import |
+		 (uintptr_t)st->flights | (uintptr_t)t->doing.unnamed);
 }
 
 /* thread_enter_plain() and thread_leave_plain(), with no event in between. The thread returns_plainly(). */
@@ -177,5 +179,5 @@ static inline __attribute__((always_inline)) int thread_call_plain(struct thread
 	function_ran(fn, ns, cycles, 0, 0, recursive);
 	caller->a.callee_ns += ns;
 	caller->a.callee_cycles += cycles;
-	return to->first.enter || to->first.leave ? tell_call(t, st, code, s, to) : 0;
+	return to->first.call ? tell_call(t, st, code, s, to) : 0;
 }

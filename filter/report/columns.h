@@ -96,6 +96,24 @@ static inline int columns_went(struct columns *c, struct columns_row *row, uint6
 	return err || !called ? err : columns_call(c, row, ns, node);
 }
 
+/* Called from where it is, the node ran until end_ns. */
+static inline int columns_called(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node,
+				 uint64_t end_ns, uint32_t caller)
+{
+	struct columns_recent *was = &row->recent[caller % COLUMNS_RECENT];
+	struct columns_recent *is = &row->recent[node % COLUMNS_RECENT];
+
+	if (row->node != caller || !caller || was->node != caller || is->node != node || row->naway ||
+	    ns < row->since_ns || end_ns >= row->column_end_ns)
+		return columns_went(c, row, ns, node, true) ?: columns_went(c, row, end_ns, caller, false);
+	was->ns += ns - row->since_ns;
+	is->ns += end_ns - ns;
+	is->calls++;
+	row->ns += end_ns - row->since_ns;
+	row->since_ns = end_ns;
+	return 0;
+}
+
 /*
  * It was off its CPU where it is, for so long until ns, after its event at last_ns. It counts when the thread's next
  * event comes, or never: where markers are missing, or its time ends, and its last event was at end_ns. 0 or -ENOMEM.

@@ -109,6 +109,24 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 	return went(h, t, end_ns, false) ? sink_file_no_memory(s) : 0;
 }
 
+static int call(struct sink *s, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
+{
+	struct sink_html *h = (struct sink_html *)s;
+	struct html_thread *t = thread_of(h, a);
+	uint32_t caller;
+
+	if (!t)
+		return sink_file_no_memory(s);
+	if (task_trees_begin(&h->tasks, a))
+		return enter(s, a) ?: leave(s, a, LEAVE_RETURN, end_ns, end_cycles);
+	caller = calltree_at_on(t->root);
+	return calltree_call_on(&h->tree, t->root, a, 0, end_ns, end_cycles) ||
+			       columns_called(&h->columns, t->row, a->start_ns, calltree_last_on(&h->tree, t->root),
+					      end_ns, caller)
+		       ? sink_file_no_memory(s)
+		       : 0;
+}
+
 /* Groups that are no coroutine's, whose ids have 24 bits (marker.h): what each thread waited. */
 #define WAITS_OF(tid) (0x40000000u | (uint32_t)(tid))
 
@@ -160,6 +178,7 @@ static const struct sink_ops html_ops = {
 	.off = off,
 	.enter = enter,
 	.leave = leave,
+	.call = call,
 	.task = task,
 	.finish = sink_file_finish,
 	.render = render,
