@@ -172,26 +172,23 @@ static inline int32_t number(struct event_columns *e, const struct code *code, c
 	return (uintptr_t)known->what == what ? known->number : number_of(e, code, name, known);
 }
 
-/* Whether it is null is nearly always known to the compiler. A block's bits are 0 when it begins. */
-static inline __attribute__((always_inline)) void tell_valid(struct event_columns *e, enum column c, uint32_t row,
-							     bool valid)
+/* A block's bits are 0 when it begins: what is null is not set, and has what its cell had in an earlier block. */
+static inline void tell_valid(struct event_columns *e, enum column c, uint32_t row)
 {
-	if (types[c].nullable && !(__builtin_constant_p(valid) && !valid))
-		e->valid[c][row / 64] |= (uint64_t)valid << row % 64;
+	if (types[c].nullable)
+		e->valid[c][row / 64] |= (uint64_t)1 << row % 64;
 }
 
-static inline __attribute__((always_inline)) void set64(struct event_columns *e, enum column c, uint32_t row,
-							bool valid, int64_t value)
+static inline void set64(struct event_columns *e, enum column c, uint32_t row, int64_t value)
 {
 	((int64_t *)e->cells[c])[row] = value;
-	tell_valid(e, c, row, valid);
+	tell_valid(e, c, row);
 }
 
-static inline __attribute__((always_inline)) void set32(struct event_columns *e, enum column c, uint32_t row,
-							bool valid, int32_t value)
+static inline void set32(struct event_columns *e, enum column c, uint32_t row, int32_t value)
 {
 	((int32_t *)e->cells[c])[row] = value;
-	tell_valid(e, c, row, valid);
+	tell_valid(e, c, row);
 }
 
 /* What begins, ends or continues an activation of generator code says of which object. */
@@ -205,40 +202,51 @@ static void put_other(struct event_columns *e, uint32_t row, const struct sample
 {
 	bool extension = s->op == OP_EXTENSION, edge = s->op == OP_SNAPSHOT;
 
-	set32(e, CODE, row, false, 0);
-	set32(e, WHAT, row, false, 0);
-	set64(e, OFFSET, row, true, (int64_t)(edge ? s->number : extension ? s->kind : s->count));
-	set64(e, DESTINATION, row, edge || extension, (int64_t)(edge ? s->ends : extension ? s->payload : 0));
-	set64(e, OBJECT, row, false, 0);
+	set64(e, OFFSET, row, (int64_t)(edge ? s->number : extension ? s->kind : s->count));
+	if (edge || extension)
+		set64(e, DESTINATION, row, (int64_t)(edge ? s->ends : s->payload));
+}
+
+/* What is called, or the opcode that ran. 0 or -ENOMEM. */
+static inline int put_what(struct event_columns *e, uint32_t row, const struct code *callee, const char *opcode)
+{
+	int32_t what = number(e, callee, opcode);
+
+	set32(e, WHAT, row, what);
+	return what < 0 ? -ENOMEM : 0;
 }
 
 /* 0 or -ENOMEM. */
-static int put_place(struct event_columns *e, uint32_t row, const struct sample *s)
+static inline int put_place(struct event_columns *e, uint32_t row, const struct sample *s)
 {
-	const struct code *callee = s->op == OP_CALL ? s->callee : NULL;
-	const char *opcode = s->op == OP_INSTRUCTION && s->opcode ? process_opname(s->code->process, s->opcode) : NULL;
 	const struct object *o = object_of(s);
-	bool told = callee || (opcode && *opcode), aimed = s->target != SAMPLE_NOWHERE;
-	int32_t code = number(e, s->code, NULL), what = told ? number(e, callee, opcode) : 0;
+	int32_t code = number(e, s->code, NULL);
+	const char *opcode;
 
-	set32(e, CODE, row, true, code);
-	set32(e, WHAT, row, told, what);
-	set64(e, OFFSET, row, true, s->op == OP_LINE ? s->line : s->offset);
-	set64(e, DESTINATION, row, aimed, aimed ? s->target : 0);
-	set64(e, OBJECT, row, o, o ? (int64_t)o->serial : 0);
-	return code < 0 || what < 0 ? -ENOMEM : 0;
+	set32(e, CODE, row, code);
+	set64(e, OFFSET, row, s->op == OP_LINE ? s->line : s->offset);
+	if (s->target != SAMPLE_NOWHERE)
+		set64(e, DESTINATION, row, s->target);
+	if (o)
+		set64(e, OBJECT, row, (int64_t)o->serial);
+	if (code < 0)
+		return -ENOMEM;
+	if (s->op == OP_CALL && s->callee)
+		return put_what(e, row, s->callee, NULL);
+	if (s->op != OP_INSTRUCTION || !s->opcode)
+		return 0;
+	opcode = process_opname(s->code->process, s->opcode);
+	return opcode && *opcode ? put_what(e, row, NULL, opcode) : 0;
 }
 
 static inline uint32_t add_row(struct event_columns *e, uint64_t time, int32_t pid, int32_t tid, uint8_t event)
 {
 	uint32_t row = e->rows++;
 
-	set64(e, TIME, row, true, (int64_t)time);
-	set32(e, PID, row, true, pid);
-	set32(e, TID, row, true, tid);
+	set64(e, TIME, row, (int64_t)time);
+	set32(e, PID, row, pid);
+	set32(e, TID, row, tid);
 	((uint8_t *)e->cells[EVENT])[row] = event;
-	set64(e, DURATION, row, false, 0);
-	set64(e, SELF, row, false, 0);
 	return row;
 }
 
@@ -268,11 +276,12 @@ static uint32_t add_leave(struct event_columns *e, const struct activation *a, u
 	if (code < 0 || (e->rows == e->memory.rows && next_block(e)))
 		return NO_ROW;
 	row = add_row(e, end_ns, a->pid, a->tid, EVENT_LEAVE);
-	set32(e, CODE, row, true, code);
-	set32(e, WHAT, row, a->code->c, code);
-	set64(e, OFFSET, row, true, 0);
-	set64(e, DESTINATION, row, false, 0);
-	set64(e, OBJECT, row, a->object, a->object ? (int64_t)a->object->serial : 0);
+	set32(e, CODE, row, code);
+	if (a->code->c)
+		set32(e, WHAT, row, code);
+	set64(e, OFFSET, row, 0);
+	if (a->object)
+		set64(e, OBJECT, row, (int64_t)a->object->serial);
 	return row;
 }
 
@@ -287,7 +296,7 @@ static int name_callee(struct event_columns *e, uint32_t row, const struct code 
 {
 	int32_t what = number(e, callee, NULL);
 
-	set32(e, WHAT, row, true, what);
+	set32(e, WHAT, row, what);
 	return what < 0 ? sink_file_no_memory(&e->file.sink) : 0;
 }
 
@@ -302,8 +311,8 @@ static int columns_leave(struct sink *sink, const struct activation *a, enum lea
 		return e->file.out.err ? sink_file_status(sink) : sink_file_no_memory(sink);
 	if (row == e->latest)
 		e->latest = NO_ROW;
-	set64(e, DURATION, row, true, (int64_t)(end_ns - a->start_ns));
-	set64(e, SELF, row, true, (int64_t)(end_ns - a->start_ns - a->callee_ns));
+	set64(e, DURATION, row, (int64_t)(end_ns - a->start_ns));
+	set64(e, SELF, row, (int64_t)(end_ns - a->start_ns - a->callee_ns));
 	return a->code->c ? name_callee(e, row, a->code) : 0;
 }
 
@@ -362,9 +371,11 @@ static int make_columns(struct event_columns *e, const char *shared)
 
 int sink_event_columns_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	static const struct sink_ops ops = {
-		.sample = columns_sample, .leave = columns_leave, .finish = columns_finish, .free = columns_free
-	};
+	static const struct sink_ops ops = { .sample = columns_sample,
+					     .plain = columns_sample,
+					     .leave = columns_leave,
+					     .finish = columns_finish,
+					     .free = columns_free };
 	int err = sink_file_open(out, sizeof(struct event_columns), &ops, o, error);
 
 	if (err)

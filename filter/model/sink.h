@@ -155,6 +155,11 @@ struct sink_ops {
 	/* Since the thread's last sample there were so many such events, the latest at ns: before its next one, and at
 	 * its end. */
 	int (*passed)(struct sink *s, int32_t pid, int32_t tid, uint64_t events, uint64_t ns);
+	/*
+	 * Each of such events, before `leave` of what it ends: a sink that has this needs no sample of one, however
+	 * `sample` is told of all others. Here it has no interpreter and no cycles.
+	 */
+	int (*plain)(struct sink *s, const struct sample *sample);
 	int (*enter)(struct sink *s, const struct activation *a);
 	int (*leave)(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 		     uint64_t end_cycles);
@@ -185,8 +190,8 @@ struct sink_ops {
 
 /* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
-	struct sink *sample, *passed, *enter, *leave, *call, *resume, *iterate, *off, *exception, *label, *span, *task,
-		*gap, *segment, *second;
+	struct sink *sample, *passed, *plain, *enter, *leave, *call, *resume, *iterate, *off, *exception, *label, *span,
+		*task, *gap, *segment, *second;
 };
 
 struct sink {

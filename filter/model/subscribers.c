@@ -28,6 +28,7 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 #define LINK(fn) LINK_IF(fn, s->ops->fn)
 	LINK(sample);
 	LINK(passed);
+	LINK(plain);
 	LINK(enter);
 	LINK(leave);
 	LINK_IF(call, s->ops->call || s->ops->enter || s->ops->leave);
@@ -43,6 +44,9 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(second);
 #undef LINK
 #undef LINK_IF
+	a.only_plain = true;
+	for (const struct sink *s = a.first.sample; s; s = s->after.sample)
+		a.only_plain &= s->ops->plain != NULL;
 	return a;
 }
 
@@ -64,12 +68,19 @@ int subscribers_call(const struct subscribers *to, const struct activation *a, u
 	return err;
 }
 
+static uint64_t quiet_until(struct sink *s, int32_t pid, int32_t tid)
+{
+	if (s->ops->plain)
+		return UINT64_MAX;
+	return s->ops->quiet_until ? s->ops->quiet_until(s, pid, tid) : 0;
+}
+
 uint64_t subscribers_quiet_until(const struct subscribers *to, int32_t pid, int32_t tid)
 {
 	uint64_t until = UINT64_MAX;
 
 	for (struct sink *k = to->first.sample; k && until; k = k->after.sample) {
-		uint64_t ns = k->ops->quiet_until ? k->ops->quiet_until(k, pid, tid) : 0;
+		uint64_t ns = quiet_until(k, pid, tid);
 
 		until = ns < until ? ns : until;
 	}

@@ -13,6 +13,7 @@ struct subscribers {
 	struct sink *sinks; /* all of them */
 	struct profile *profile;
 	struct sink_links first; /* of each callback: the first sink that has it */
+	bool only_plain;	 /* all that have `sample` have `plain`, too */
 };
 
 /* Calls a function of every sink that has it; stops at the first that fails. */

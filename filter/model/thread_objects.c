@@ -120,6 +120,18 @@ static inline struct object *ending(const struct thread *t, const struct stack *
 	return (uintptr_t)f->spans | (uintptr_t)f[-1].spans | (uintptr_t)t->outside_spans ? NULL : f->a.object;
 }
 
+struct object *thread_returning(const struct thread *t, const struct code *code)
+{
+	return ending(t, t->stack, code);
+}
+
+struct object *thread_yielding(const struct thread *t, const struct code *code, uint64_t address)
+{
+	struct object *o = address ? ending(t, t->stack, code) : NULL;
+
+	return o && (!o->address || o->address == address) ? o : NULL;
+}
+
 /* Its first yield tells the address. 0, -ENOMEM, or THREAD_SLOW: it is another object that yields. */
 static inline int yields(struct thread *t, struct object *o, uint64_t address)
 {

@@ -118,6 +118,9 @@ int thread_yield_object(struct thread *t, struct code *code, uint64_t address, u
 			const struct subscribers *to);
 int thread_return_object(struct thread *t, struct code *code, uint64_t ns, uint64_t cycles,
 			 const struct subscribers *to);
+/* The object with which the last two do something; NULL: they return THREAD_SLOW. */
+struct object *thread_yielding(const struct thread *t, const struct code *code, uint64_t address);
+struct object *thread_returning(const struct thread *t, const struct code *code);
 
 /* --- thread_identity.c */
 

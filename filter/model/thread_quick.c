@@ -50,72 +50,166 @@ static COLD int act_on_object(struct thread *t, struct code_event e, const struc
 	return err ?: thread_act(t, t->stack, &s, to);
 }
 
+/*
+ * `plain`: are there sinks that are told of events without a sample? What is told is sure to be quick: sinks would be
+ * told of it twice. It is known where all of this is inlined, so that it costs nothing if there are none.
+ */
+#define ALWAYS static inline __attribute__((always_inline))
+
+static inline struct sample plain_of(const struct thread *t, const struct code_event *e, int64_t offset)
+{
+	return (struct sample){
+		.op = e->op,
+		.pid = t->pid,
+		.tid = t->tid,
+		.time = e->time,
+		.code = e->code,
+		.offset = offset,
+		.target = SAMPLE_NOWHERE,
+	};
+}
+
+static __attribute__((noinline)) int tell_plain(const struct thread *t, struct code_event e, int64_t offset,
+						int64_t target, const struct subscribers *to)
+{
+	struct sample s = plain_of(t, &e, offset);
+
+	s.target = target;
+	s.callee = e.callee;
+	return SUBSCRIBERS_CALL(to, plain, &s);
+}
+
+/* Of a generator or coroutine. */
+static __attribute__((noinline)) int tell_object(const struct thread *t, struct code_event e, struct object *o,
+						 const struct subscribers *to)
+{
+	struct sample s = plain_of(t, &e, word_offset(&e));
+
+	s.generator = o;
+	return SUBSCRIBERS_CALL(to, plain, &s);
+}
+
+/* A call of a function of Python's, or of C. */
+ALWAYS int enter(struct thread *t, const struct code_event *e, struct code *code, const struct subscribers *to,
+		 bool plain)
+{
+	int err = 0;
+
+	if (plain && !begins_plainly(t, t->stack, code))
+		return THREAD_SLOW;
+	if (plain)
+		err = tell_plain(t, *e, word_offset(e), SAMPLE_NOWHERE, to);
+	return err ?: thread_enter_plain(t, t->stack, code, e->time, e->cycles, to);
+}
+
+ALWAYS int leave(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
+{
+	int err = 0;
+
+	if (plain && !ends_plainly(t, t->stack))
+		return THREAD_SLOW;
+	if (plain)
+		err = tell_plain(t, *e, word_offset(e), SAMPLE_NOWHERE, to);
+	return err ?: thread_leave_plain(t, t->stack, e->time, e->cycles, to);
+}
+
 /* Sinks that hear of samples want each of these. */
 static inline bool is_told(const struct subscribers *to)
 {
 	return to->first.sample;
 }
 
-static inline int begin(struct thread *t, const struct code_event *e, const struct subscribers *to)
+/* Unless they are told of it without. */
+static inline bool needs_sample(const struct subscribers *to)
+{
+	return is_told(to) && !to->only_plain;
+}
+
+/* It has been put on the stack. */
+ALWAYS int tell_begun(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
+{
+	return plain ? tell_object(t, *e, stack_top(t->stack)->a.object, to) : 0;
+}
+
+ALWAYS int begin(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	int err;
 
 	if (!e->code->generator)
-		return thread_enter_plain(t, t->stack, e->code, e->time, e->cycles, to);
-	err = is_told(to) ? THREAD_SLOW : thread_start_object(t, e->code, e->time, e->cycles, to);
+		return enter(t, e, e->code, to, plain);
+	err = needs_sample(to) ? THREAD_SLOW : thread_start_object(t, e->code, e->time, e->cycles, to);
+	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err ?: tell_begun(t, e, to, plain);
+}
+
+ALWAYS int go_on(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
+{
+	int err = needs_sample(to) ? THREAD_SLOW : thread_resume_object(t, e->code, *e->object, e->time, e->cycles, to);
+
+	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err ?: tell_begun(t, e, to, plain);
+}
+
+ALWAYS int yield(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
+{
+	struct object *o = plain && !needs_sample(to) ? thread_yielding(t, e->code, *e->object) : NULL;
+	int err = needs_sample(to) || (plain && !o) ? THREAD_SLOW : 0;
+
+	if (!err && plain)
+		err = tell_object(t, *e, o, to);
+	err = err ?: thread_yield_object(t, e->code, *e->object, e->time, e->cycles, to);
 	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
 
-static inline int go_on(struct thread *t, const struct code_event *e, const struct subscribers *to)
+static inline int end_object(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
-	int err = is_told(to) ? THREAD_SLOW : thread_resume_object(t, e->code, *e->object, e->time, e->cycles, to);
+	struct object *o = plain && !needs_sample(to) ? thread_returning(t, e->code) : NULL;
+	int err = needs_sample(to) || (plain && !o) ? THREAD_SLOW : 0;
 
+	if (!err && plain)
+		err = tell_object(t, *e, o, to);
+	err = err ?: thread_return_object(t, e->code, e->time, e->cycles, to);
 	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
 }
 
-static inline int yield(struct thread *t, const struct code_event *e, const struct subscribers *to)
+ALWAYS int end(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
-	int err = is_told(to) ? THREAD_SLOW : thread_yield_object(t, e->code, *e->object, e->time, e->cycles, to);
-
-	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
-}
-
-static inline int end(struct thread *t, const struct code_event *e, const struct subscribers *to)
-{
-	int err = THREAD_SLOW;
-
-	if (e->code->generator && !is_told(to))
-		err = thread_return_object(t, e->code, e->time, e->cycles, to);
 	if (e->code->generator)
-		return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
+		return end_object(t, e, to, plain);
 	if (!is_innermost(t->stack, e->code))
 		return THREAD_SLOW;
 	t->doing.last.address = 0;
-	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
+	return leave(t, e, to, plain);
 }
 
-static inline int call(struct thread *t, const struct code_event *e, const struct subscribers *to)
+/* Nothing changes. */
+ALWAYS int pass(struct thread *t, const struct code_event *e, int64_t target, const struct subscribers *to, bool plain)
+{
+	if (!is_innermost(t->stack, e->code))
+		return THREAD_SLOW;
+	return plain ? tell_plain(t, *e, word_offset(e), target, to) : 0;
+}
+
+ALWAYS int call(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	int err;
 
+	if (!e->callee)
+		return pass(t, e, SAMPLE_NOWHERE, to, plain);
 	if (!is_innermost(t->stack, e->code))
 		return THREAD_SLOW;
-	if (!e->callee)
-		return 0;
-	err = thread_enter_plain(t, t->stack, e->callee, e->time, e->cycles, to);
+	err = enter(t, e, e->callee, to, plain);
 	if (!err)
 		stack_top(t->stack)->called_at = word_offset(e);
 	return err;
 }
 
 /* A C function's, which the innermost activation called. */
-static inline int end_c(struct thread *t, const struct code_event *e, const struct subscribers *to)
+ALWAYS int end_c(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	const struct frame *f = stack_top(t->stack);
 
 	if (t->stack->nframes < 2 || f->called_at != word_offset(e) || f[-1].a.code != e->code)
 		return THREAD_SLOW;
-	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
+	return leave(t, e, to, plain);
 }
 
 /* Somebody wants each trip. */
@@ -129,18 +223,18 @@ static __attribute__((noinline)) int end_trip(struct stack *st, struct code_even
 	return thread_back_edge(st, &s, to);
 }
 
-static inline int jump(struct thread *t, const struct code_event *e, int64_t offset, int64_t target,
-		       const struct subscribers *to)
+ALWAYS int jump(struct thread *t, const struct code_event *e, int64_t offset, int64_t target,
+		const struct subscribers *to, bool plain)
 {
 	struct stack *st = t->stack;
-	int err;
+	int err = 0;
 
-	if (!is_innermost(st, e->code))
+	if (!is_innermost(st, e->code) || (target <= offset && stack_top(st)->jumping))
 		return THREAD_SLOW;
-	if (target > offset)
-		return 0;
-	if (stack_top(st)->jumping)
-		return THREAD_SLOW;
+	if (plain)
+		err = tell_plain(t, *e, offset, target, to);
+	if (err || target > offset)
+		return err;
 	if (to->first.iterate)
 		return end_trip(st, *e, offset, target, to);
 	err = loop_jump(st, e->code, offset, target, e->time, e->cycles);
@@ -169,29 +263,30 @@ static inline void held_gil(struct thread *t, uint64_t ns)
 }
 
 /* The three that come most often are tested for before all others. */
-static inline int act(struct thread *t, const struct code_event *e, const struct subscribers *to)
+ALWAYS int act(struct thread *t, const struct code_event *e, const struct subscribers *to, bool plain)
 {
 	if (e->op == OP_JUMP)
-		return jump(t, e, word_offset(e), word_target(e), to);
+		return jump(t, e, word_offset(e), word_target(e), to, plain);
 	held_gil(t, e->time);
 	if (e->op == OP_PY_START)
-		return begin(t, e, to);
+		return begin(t, e, to, plain);
 	if (e->op == OP_PY_RETURN)
-		return end(t, e, to);
+		return end(t, e, to, plain);
 	switch (e->op) {
 	case OP_PY_RESUME:
-		return go_on(t, e, to);
+		return go_on(t, e, to, plain);
 	case OP_PY_YIELD:
-		return yield(t, e, to);
+		return yield(t, e, to, plain);
 	case OP_C_RETURN:
-		return end_c(t, e, to);
+		return end_c(t, e, to, plain);
 	case OP_CALL:
-		return call(t, e, to);
+		return call(t, e, to, plain);
 	case OP_BRANCH:
 	case OP_BRANCH_LEFT:
 	case OP_BRANCH_RIGHT:
+		return pass(t, e, word_target(e), to, plain);
 	case OP_STOP_ITERATION:
-		return is_innermost(t->stack, e->code) ? 0 : THREAD_SLOW;
+		return pass(t, e, SAMPLE_NOWHERE, to, plain);
 	default:
 		return THREAD_SLOW;
 	}
@@ -250,8 +345,7 @@ static inline bool is_at_once(const struct thread *t, const struct code_event *e
 	return word_ahead_is(w, OP_PY_RETURN, e->code) && !e->code->generator && returns_plainly(t, t->stack, e->code);
 }
 
-static inline __attribute__((always_inline)) int take(void *quick, const struct code_event *e,
-						      const struct words_ahead *w)
+ALWAYS int take_as(void *quick, const struct code_event *e, const struct words_ahead *w, bool plain)
 {
 	const struct quick *q = quick;
 	struct thread *t = q->thread;
@@ -259,14 +353,24 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 
 	if (!e->code->function || !is_in_time(q, e->time, e->cycles))
 		return THREAD_SLOW;
-	if (e->op == OP_PY_START && is_at_once(t, e, w))
+	if (!plain && e->op == OP_PY_START && is_at_once(t, e, w))
 		err = call_at_once(q, e, w);
 	if (err != THREAD_SLOW)
 		return err;
-	err = act(t, e, q->to);
+	err = act(t, e, q->to, plain);
 	if (!err)
 		count(t, e, q->to);
 	return err;
+}
+
+ALWAYS int take(void *quick, const struct code_event *e, const struct words_ahead *w)
+{
+	return take_as(quick, e, w, false);
+}
+
+ALWAYS int take_and_tell(void *quick, const struct code_event *e, const struct words_ahead *w)
+{
+	return take_as(quick, e, w, true);
 }
 
 /* --- other words */
@@ -309,7 +413,8 @@ static int take_wide(const struct quick *q, const struct word_stream *l, const s
 	e.code = codes_own(l->process, marker_code(e.bits));
 	if (!e.code || !e.code->function || !is_in_time(q, e.time, e.cycles))
 		return 0;
-	err = jump(t, &e, word_offset(&e) | marker_wide_offset(wide) * 2, (int64_t)marker_wide_dest(wide) * 2, q->to);
+	err = jump(t, &e, word_offset(&e) | marker_wide_offset(wide) * 2, (int64_t)marker_wide_dest(wide) * 2, q->to,
+		   q->to->first.plain);
 	if (!err)
 		count(t, &e, q->to);
 	return err == THREAD_SLOW ? 0 : err ?: 2;
@@ -328,8 +433,12 @@ int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, str
 {
 	uint64_t quiet_ns = to->first.sample ? t->quiet_ns : UINT64_MAX;
 	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, to };
-	int err = word_stream_events(l, p, &q, take, take_other);
+	int err;
 
+	if (to->first.plain)
+		err = word_stream_events(l, p, &q, take_and_tell, take_other);
+	else
+		err = word_stream_events(l, p, &q, take, take_other);
 	held_gil(t, t->last_ns);
 	return err;
 }

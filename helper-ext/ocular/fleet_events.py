@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 VERSION = 1  # of the columns
 GROUP = 1 << 18  # rows of a row group: of two that many bytes are in the processor's cache
 COMPRESSION = "lz4"  # Events are many, and what is sorted by time is small already: zstd's first level makes a sixth less of it, in a sixth more time.
-BATCH = 1 << 14  # rows that go through the writer's steps at a time
+BATCH = 1 << 16  # rows that go through the writer's steps at a time
 NO_ARROW = 'events in a fleet store need pyarrow, which %s does not have: pip install "ocular-trace[fleet-events]"' % (sys.executable or "Python")
-ENCODED = {**dict.fromkeys(("time_ns", "duration_ns", "self_ns"), "DELTA_BINARY_PACKED"),  # Not of a few values each, as the other columns.
+ENCODED = {**dict.fromkeys(("time_ns", "duration_ns", "self_ns", "object"), "DELTA_BINARY_PACKED"),  # Not of a few values each, as the other columns.
            **dict.fromkeys(("pid", "tid"), "PLAIN")}  # Nearly always the one of the row before: nothing to look up, and nothing left of it.
 
 
@@ -156,23 +156,23 @@ class Columns:
         self.rows += rows
 
 
-class Dictionary:
-    """The different texts among those of all code objects so far, and the number of each object's: a Parquet dictionary has each once."""
+class Texts:
+    """A text of each code object so far. A Parquet dictionary has each once: Arrow finds the different ones, and renumbers what points to them."""
 
     def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-        self.of: list[int] = []
-
-    def add(self, text: str) -> None:
-        """The next object's."""
-        self.of.append(self.numbers.setdefault(text, len(self.numbers)))
+        self.of: list[str] = []
+        self.told: Any = None  # the same, for Arrow
 
     def array(self, indices: "Any") -> "Any":
         """The column, of code objects' numbers."""
         pa, _ = arrow()
-        if len(self.of) != len(self.numbers):
-            indices = pa.array(self.of, pa.int32()).take(indices)
-        return pa.DictionaryArray.from_arrays(indices, pa.array(self.numbers, pa.string()), safe=False)  # they are of objects that were told
+        if indices.null_count == len(indices):
+            return pa.nulls(len(indices), pa.dictionary(pa.int32(), pa.string()))
+        if self.told is None or len(self.told) != len(self.of):
+            self.told = pa.array(self.of, pa.string())
+        none = pa.DictionaryArray.from_arrays(indices[:0], self.told[:0])  # one chunk alone is taken as it is
+        column = pa.DictionaryArray.from_arrays(indices, self.told, safe=False)  # they are of objects that were told
+        return pa.chunked_array([none, column]).unify_dictionaries().chunk(1)
 
 
 class Rows:
@@ -180,7 +180,7 @@ class Rows:
 
     def __init__(self, columns: Columns, names: tables.Names, recording: str) -> None:
         self.columns, self.names, self.recording = columns, names, recording
-        self.keys, self.whats = Dictionary(), Dictionary()
+        self.keys, self.whats = Texts(), Texts()
         self.events = ["%d" % n if not name else name for n, name in enumerate(columns.events)]
 
     def _numbers(self, name: str) -> "Any":
@@ -207,8 +207,8 @@ class Rows:
     def group(self) -> "dict[str, Any]":
         """The columns of the table."""
         for file, qualname, _ in self.columns.codes[len(self.keys.of):]:
-            self.keys.add(self.names.key(file or "", qualname) or "")
-            self.whats.add(qualname)
+            self.keys.of.append(self.names.key(file or "", qualname) or "")
+            self.whats.of.append(qualname)
         return {name: self._column(name) for name, _ in tables.EVENTS_COLUMNS}
 
     def schema(self, group: "dict[str, Any]") -> "Any":
@@ -216,6 +216,12 @@ class Rows:
         pa, _ = arrow()
         nullable = {name for name, column in self.columns.columns.items() if column.valid is not None} | {"key"}
         return pa.schema([pa.field(name, column.type, name in nullable) for name, column in group.items()])
+
+
+def _pages(parquet: "Any") -> "dict[str, int]":
+    """Without a limit of their own for rows: each page has a cost. Older ones of pyarrow have none."""
+    name = "max_rows_per_page"
+    return {name: GROUP} if name in parquet.ParquetWriter.__init__.__code__.co_varnames else {}
 
 
 def write(columns: Columns, path: str, names: tables.Names, recording: str) -> None:
@@ -227,7 +233,7 @@ def write(columns: Columns, path: str, names: tables.Names, recording: str) -> N
     schema = rows.schema(group)
     few = [name for name in group if name not in ENCODED]
     with parquet.ParquetWriter(path, schema, compression=COMPRESSION, use_dictionary=few, write_statistics=["time_ns"], column_encoding=ENCODED,
-                               write_batch_size=BATCH, store_schema=False) as writer:
+                               write_batch_size=BATCH, store_schema=False, **_pages(parquet)) as writer:
         while there:
             writer.write_table(pa.table(list(group.values()), schema=schema), row_group_size=rows.columns.rows)
             there = rows.columns.group()

@@ -529,6 +529,62 @@ def check_otlp(python, mode, folder):
     return check_costs(python, mode, folder, "otlp", otlp_profile.costs)
 
 
+QUICK = """
+import json, random, threading, zlib
+class Node:
+    def __init__(self, key): self.left = self.right = None; self.key = key
+def insert(node, key):
+    if node is None: return Node(key)
+    if key < node.key: node.left = insert(node.left, key)
+    else: node.right = insert(node.right, key)
+    return node
+def nested(depth):
+    if depth: yield from nested(depth - 1)
+    for i in range(3): yield i
+def fails(n):
+    try:
+        if n: return fails(n - 1)
+        raise ValueError
+    finally:
+        len("x")
+def serve(n):
+    numbers, root = random.Random(n), None
+    for _ in range(60): root = insert(root, numbers.randrange(1000))
+    json.loads(json.dumps({"a": [1, 2, {"b": None}]}))
+    sorted(range(20), key=lambda x: -x)
+    zlib.crc32(b"x")
+    sum(i for i in nested(4))
+    try: fails(5)
+    except ValueError: pass
+threads = [threading.Thread(target=serve, args=(n,)) for n in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+for n in range(5): serve(n)
+"""
+
+
+def check_quick(python, mode, folder):
+    """Events as columns are the same, to the last byte, whether the analysis makes a sample of each, as the events text needs, or not; also beside
+    a timeline, which does without them as long as it can."""
+    problems = []
+    pt = os.path.join(recording.BUILD, "bin", "ocular-pt")
+    for name, source, also in (("quick", QUICK + TASKS, {}), ("C functions", QUICK + REQUESTS, {"OCULAR_ALSO": "c_calls"})):
+        program, data = (os.path.join(folder, each) for each in ("program.py", "data " + name))
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(source)
+        recording.record(data, [python, program], recording.traced_environment(mode, **also))
+        found = []
+        for others in ([], ["events=%s"], ["perfetto=%s"]):
+            columns, other = os.path.join(folder, "columns"), os.path.join(folder, "other.pftrace")
+            done = recording.run([pt, f"event_columns={columns}", *(each % other for each in others), os.path.join(data, "perf.data")])
+            if done.returncode:
+                raise RuntimeError(done.stderr)
+            with open(columns, "rb") as file:
+                found.append(file.read())
+        problems += [f"{name}: {[len(each) for each in found]} bytes"] * (len(set(found)) != 1 or len(found[0]) < 100000)
+    return problems
+
+
 def sources(folder, pyperformance):
     """(name, path) of all programs."""
     if pyperformance:
@@ -563,7 +619,7 @@ def main():
                     with recording.scratch() as folder:
                         plan.case(case, check_callgrind, python, mode, folder)
                 for kind, check in (("pprof", check_pprof), ("pprof, coroutines", check_coroutines), ("pprof, requests", check_requests), ("pprof, tasks", check_tasks),
-                                    ("firefox", check_firefox), ("otlp", check_otlp)):
+                                    ("firefox", check_firefox), ("otlp", check_otlp), ("event columns", check_quick)):
                     case = f"{recording.version(python)} {kind}, {mode}"
                     if options.only in case:
                         with recording.scratch() as folder:

@@ -44,20 +44,26 @@ static uint64_t until(struct sink *s, int32_t pid, int32_t tid)
 
 static const struct sink_ops patient = { .sample = note, .quiet_until = until };
 
-/* As long as all of them do without samples; who hears of none has no say. */
+static const struct sink_ops told = { .sample = note, .plain = note };
+
+/* As long as all of them do without samples; who hears of none has no say, nor who is told of each beside them. */
 static void test_until_when_it_is_quiet(void **state)
 {
 	struct sink d = { .ops = &hears_gaps, .error = "d" }, c = { .ops = &patient, .next = &d, .error = "c" };
 	struct sink b = { .ops = &patient, .next = &c, .error = "b" };
 	struct sink a = { .ops = &hears_both, .next = &b, .error = "a" };
+	struct sink f = { .ops = &told, .next = &b, .error = "f" }, e = { .ops = &told, .next = &d, .error = "e" };
 	struct subscribers two = subscribers_of(&b, NULL), all = subscribers_of(&a, NULL),
-			   none = subscribers_of(&d, NULL);
+			   none = subscribers_of(&d, NULL), three = subscribers_of(&f, NULL);
 
 	(void)state;
 	assert_int_equal(subscribers_quiet_until(&two, 7, 8), 'b');
 	assert_int_equal(subscribers_quiet_until(&two, 7, 9), 0);
 	assert_int_equal(subscribers_quiet_until(&all, 7, 8), 0);
 	assert_true(subscribers_quiet_until(&none, 7, 8) == UINT64_MAX);
+	assert_int_equal(subscribers_quiet_until(&three, 7, 8), 'b');
+	three = subscribers_of(&e, NULL);
+	assert_true(subscribers_quiet_until(&three, 7, 8) == UINT64_MAX && three.first.sample == three.first.plain);
 }
 
 static void test_nobody(void **state)
