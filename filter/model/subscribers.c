@@ -91,6 +91,6 @@ bool subscribers_hear_events(const struct subscribers *to)
 {
 	const struct sink_links *l = &to->first;
 
-	return l->sample || l->passed || l->enter || l->leave || l->call || l->resume || l->iterate || l->off || l->exception ||
-	       l->label || l->span || l->task || l->gap || l->second;
+	return l->sample || l->passed || l->enter || l->leave || l->call || l->resume || l->iterate || l->off ||
+	       l->exception || l->label || l->span || l->task || l->gap || l->second;
 }
