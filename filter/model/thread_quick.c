@@ -314,8 +314,7 @@ static inline void count(struct thread *t, const struct code_event *e, const str
 }
 
 /* PY_START and PY_RETURN, in one step, if the next word is that and nothing is concerned but totals. */
-static inline __attribute__((always_inline)) int call_at_once(const struct quick *q, const struct code_event *e,
-							      const struct words_ahead *w)
+ALWAYS int call_at_once(const struct quick *q, const struct code_event *e, const struct words_ahead *w)
 {
 	struct thread *t = q->thread;
 	struct function *fn = e->code->function;
