@@ -103,25 +103,6 @@ int thread_close_all(struct thread *t, enum leave_how how, const struct subscrib
 COLD int thread_close_above(struct thread *t, struct stack *st, const struct frame *keep, const struct sample *s,
 			    const struct subscribers *to);
 
-/* --- thread_objects.c */
-
-/*
- * PY_START, PY_RESUME, PY_YIELD and PY_RETURN of a generator's or coroutine's code, which has run before; address: its
- * object's, 0: not told. Or THREAD_SLOW: what it is may have to be found out, or more than stack and totals changes;
- * nothing is done.
- */
-int thread_start_object(struct thread *t, struct code *code, uint64_t ns, uint64_t cycles,
-			const struct subscribers *to);
-int thread_resume_object(struct thread *t, struct code *code, uint64_t address, uint64_t ns, uint64_t cycles,
-			 const struct subscribers *to);
-int thread_yield_object(struct thread *t, struct code *code, uint64_t address, uint64_t ns, uint64_t cycles,
-			const struct subscribers *to);
-int thread_return_object(struct thread *t, struct code *code, uint64_t ns, uint64_t cycles,
-			 const struct subscribers *to);
-/* The object with which the last two do something; NULL: they return THREAD_SLOW. */
-struct object *thread_yielding(const struct thread *t, const struct code *code, uint64_t address);
-struct object *thread_returning(const struct thread *t, const struct code *code);
-
 /* --- thread_identity.c */
 
 /*

@@ -4,6 +4,7 @@
 
 #include "gil.h"
 #include "loop.h"
+#include "thread_objects.h"
 #include "thread_plain.h"
 
 bool thread_is_quick(const struct thread *t, uint32_t interpreter, const struct subscribers *to)
@@ -23,7 +24,7 @@ static inline uint64_t object_told(const struct code_event *e)
 }
 
 /*
- * Of a generator or coroutine, but not as in thread_objects.c. Only that such events do not end a run is quick: sinks
+ * Of a generator or coroutine, but not as in thread_objects.h. Only that such events do not end a run is quick: sinks
  * that hear of samples hear of this one. By value: the caller's event need not lie in memory for it.
  */
 static COLD int act_on_object(struct thread *t, struct code_event e, const struct subscribers *to)
