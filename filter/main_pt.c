@@ -16,9 +16,9 @@
 
 #include "base/text.h"
 #include "front_live.h"
+#include "front_workers.h"
 #include "pt/only_perf.h"
 #include "shared/version.h"
-#include "front_workers.h"
 
 #define DATA "perf.data"
 

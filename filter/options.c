@@ -247,8 +247,8 @@ static const struct {
 	KEY(as_perf, set_yes, "yes|no", "ocular-pt: leave out the kernel's switch records, which perf does not tell",
 	    FOR_PERF),
 	KEY(workers, set_number, "N",
-	    "ocular-pt: so many threads read the recording, each some of its processes, where the\n"
-	    "output needs no one order of time; 0 (default): as many as there are CPUs for",
+	    "ocular-pt: how many threads read a recording of several processes, each some of them,\n"
+	    "if no output needs all events in the order of time; 0 (default): as many as CPUs",
 	    FOR_PERF),
 	KEY(processes, set_processes, "[^]PID,...",
 	    "ocular-pt: only what these processes did, or with ^ all but these; whether the file\n"

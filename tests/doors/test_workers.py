@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Several threads of ocular-pt, each with some of a recording's processes, write what one writes, byte for byte: of pools that fork and
-that spawn, of damaged recordings and tables, and where it shows only in the words that processes cannot be read apart.
+that spawn, of damaged recordings and tables, and where it shows only in the words that processes cannot be read apart. The kernel is
+asked whether there were several: one that always reads alone would write the same, too.
 `make sanitize` reads the same with ThreadSanitizer (test_reader_races.py)."""
 
 import glob
@@ -128,8 +129,26 @@ def test_damaged(python, how, folder):
     return problems
 
 
+def started(record, workers):
+    """How many threads that starts: of kernel's records, which perf keeps."""
+    data = os.path.join(os.path.dirname(record), "threads.data")
+    for command in (["perf", "record", "-q", "-e", "dummy:u", "-o", data, "--", READER, f"workers={workers}", "console=always",
+                     os.path.join(record, "perf.data")], ["perf", "script", "-i", data, "--show-task-events"]):
+        done = recording.run(command, env=recording.plain_environment())
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+    return done.stdout.count("PERF_RECORD_FORK")
+
+
+def test_threads(python, folder):
+    """The pool has three processes and one that made them; a worker is the thread that was there before."""
+    found = started(made(python, folder, "fork"), 4)
+    return [] if found == 3 else [f"{found} threads were started for four processes"]
+
+
 def cases(python, _):
     version = recording.version(python)
+    yield f"{version} a worker for each process", test_threads, python
     for context in ("fork", "spawn"):
         yield f"{version} a pool that works by {context}", test_equal, python, (context,), "exceptions c_calls", ()
     yield f"{version} times of one marker in 16", test_equal, python, ("fork",), "", ("--clock", "coarse")
