@@ -401,6 +401,19 @@ ok "attach: one with a value" says 2 'unknown option --nonsense' "$ocular" attac
 ok "attach: two processes" says 2 "not also '4194306'" "$ocular" attach 4194305 -q 4194306
 ok "attach: help behind the process" says 0 'usage: ocular attach .*options' "$ocular" attach 4194305 --help
 ok "ps takes nothing" says 2 'ps takes no arguments' "$ocular" ps 1
+mkdir -p on-path/own
+printf '#!%s\nprint("from the path")\n' "$python" >on-path/planted-tool
+printf '#!/bin/sh\necho no Python\n' >on-path/planted-shell
+printf 'print("from here")\n' >on-path/own/planted-tool
+chmod +x on-path/planted-tool on-path/planted-shell
+on_path() { (cd "$1" && shift && PATH=$scratch/on-path:$PATH "$ocular" "$@"); }
+for words in record run 'record --'; do
+	# shellcheck disable=SC2086 # words
+	ok "$words: a script on the PATH" says 0 'from the path' on_path . $words planted-tool
+done
+ok "record: a file here comes first" says 0 'from here' on_path on-path/own record planted-tool
+ok "record: what is no Python script is none" says 2 "can't open file" on_path . record planted-shell
+ok "record: nor is what an interpreter is told to run" says 2 "can't open file" on_path . record "$python" planted-tool
 # What is said on stderr is not what keeps a program from running: it may be closed, or take nothing.
 unheard() {
 	rm -rf unheard unheard.old
