@@ -393,7 +393,7 @@ int columns_join(struct columns *to, struct columns *more, uint32_t nodes)
 
 	free(by);
 	columns_free(more);
-	return err;
+	return err ?: columns_finish(to); /* before the next ones are added */
 }
 
 void columns_free(struct columns *c)
