@@ -92,6 +92,12 @@ int subject_begins(struct thread *t, struct stack *st, struct object *o, uint64_
 int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t ns, enum leave_how how,
 		 const struct subscribers *to);
 
+/* The same of the innermost activation's step, where that is of no object: of what runs steps, or of a job. */
+void subject_leave_step(struct thread *t, const struct stack *st);
+
+/* Is the object a task's own coroutine? */
+bool subject_is_tasks(const struct thread *t, struct object *o, struct profile *p);
+
 /* The innermost activation yields: of this object, which is no task's own. 0 or -ENOMEM. */
 int subject_yields(struct thread *t, const struct frame *f, struct object *o, struct profile *p);
 
@@ -126,8 +132,8 @@ static inline bool subject_is_ending(const struct frame *f, const struct object 
 	return f->step || subject_may_be_tasks(o);
 }
 
-/* As it yields. If not, subject_yields() does it. */
+/* As it yields. If not, subject_yields() does it, unless subject_is_tasks(). */
 static inline bool subject_is_yielding(const struct doing *d, const struct frame *f, const struct object *o)
 {
-	return subject_is_ending(f, o) || d->hidden;
+	return f->step || o->task || d->hidden;
 }
