@@ -81,7 +81,7 @@ int subject_begin_step(struct thread *t, struct frame *f, const struct step *ste
 }
 
 /* The task whose coroutine the object is, or NULL. It may have ended with another object, which had the address. */
-static struct async_task *task_of(const struct thread *t, struct object *o, struct profile *p)
+static inline struct async_task *task_of(const struct thread *t, struct object *o, struct profile *p)
 {
 	if (!o->address || (o->asked && !o->task))
 		return o->task = NULL;
@@ -124,8 +124,8 @@ struct step subject_step_of(const struct thread *t, const struct async_task *tas
 	};
 }
 
-static int run_task(struct thread *t, struct frame *f, struct async_task *task, uint64_t ns,
-		    const struct subscribers *to)
+static inline int run_task(struct thread *t, struct frame *f, struct async_task *task, uint64_t ns,
+			   const struct subscribers *to)
 {
 	struct profile *p = to->profile;
 	const struct step step = subject_step_of(t, task, f->a.code, ns, p);

@@ -104,6 +104,17 @@ int subject_yields(struct thread *t, const struct frame *f, struct object *o, st
 /* Is an activation on the stack the step of a task or job? */
 bool subject_of_stack(const struct stack *st);
 
+/*
+ * The same of most: it is not the first that yields, it had been suspended before, and it is no more the program's own
+ * than those are.
+ */
+static inline bool subject_yields_on(const struct doing *d, const struct frame *f)
+{
+	const struct code *code = f->a.code;
+
+	return d->yielded && f->a.op != OP_PY_START && code->rank && code->rank <= d->yielded_by->rank;
+}
+
 /* May the object be a task's own coroutine? Not once that was asked, and denied. */
 static inline bool subject_may_be_tasks(const struct object *o)
 {

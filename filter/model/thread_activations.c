@@ -85,7 +85,7 @@ int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles
 	if (stack_top(s)->spans)
 		err = err ?: thread_leave_spans(t, s, ns, cycles, to);
 	err = err ?: loop_leave_frame(s, seen);
-	err = err ?: take_off(t, s, ns, cycles, how, to, HEARD_EVENTS);
+	err = err ?: take_off(t, s, stack_pop(s), ns, cycles, how, to, HEARD_EVENTS);
 	if (t->outside_spans || (stack_top(s) && stack_top(s)->spans))
 		err = err ?: thread_end_spans(t, ns, cycles, to);
 	if (o && !o->suspended)

@@ -4,7 +4,7 @@
  * calls and returns do (thread_plain.h), of an object that is known (objects.h). subjects.c is asked only about those
  * that have to do with a task. All others are in thread_identity.c and thread_activations.c. Only thread_quick.c
  * includes it: as functions of their own, which that calls at two places, these took 3 to 4 % more instructions. Only
- * thread_return_object() is one: inlined it made plain calls take 7 % more.
+ * ends are functions, of return_object(): inlined it made plain calls take 7 % more.
  *
  * PY_START, PY_RESUME, PY_YIELD and PY_RETURN are of code that has run before; `address` is the object's, 0: not told.
  * 0, -ENOMEM, what a sink returned, or THREAD_SLOW: what it is may have to be found out, or more than stack and totals
@@ -52,11 +52,11 @@ static inline __attribute__((always_inline)) int begin_of(struct thread *t, stru
 }
 
 /* Does it begin or go on where calls of its code do? */
-static inline bool runs_plainly(const struct thread *t, const struct stack *st, const struct code *code)
+static inline bool runs_plainly(const struct stack *st, const struct code *code)
 {
 	const struct function *fn = code->function;
 
-	return fn && fn->stack == st && stack_has_room(st) && t->depth && !st->import;
+	return fn && fn->stack == st && stack_has_room(st) && stack_top(st) && !st->import;
 }
 
 static inline __attribute__((always_inline)) int thread_start_object(struct thread *t, struct code *code, uint64_t ns,
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) int thread_start_object(struct thre
 	struct object *o;
 	struct frame *f;
 
-	if (!runs_plainly(t, st, code) || !code->process->identity || t->doing.beginning)
+	if (!runs_plainly(st, code) || !code->process->identity || t->doing.beginning)
 		return THREAD_SLOW;
 	o = objects_begin(t->objects, code, ns);
 	if (!o)
@@ -102,7 +102,7 @@ static inline struct object *suspended_at(const struct thread *t, const struct s
 
 	if (!o || o->code != code || !o->suspended || o->epoch != t->objects->epoch || o->spans)
 		return NULL;
-	return st->nframes && !stack_top(st)->awaits ? o : NULL;
+	return stack_top(st)->awaits ? NULL : o;
 }
 
 static inline __attribute__((always_inline)) int thread_resume_object(struct thread *t, struct code *code,
@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) int thread_resume_object(struct thr
 {
 	struct stack *st = t->stack;
 	struct function *fn = code->function;
-	struct object *o = address && runs_plainly(t, st, code) ? suspended_at(t, st, code, address) : NULL;
+	struct object *o = address && runs_plainly(st, code) ? suspended_at(t, st, code, address) : NULL;
 	uint64_t suspended_ns;
 	int err = 0;
 
@@ -188,18 +188,21 @@ static inline __attribute__((always_inline)) int thread_yield_object(struct thre
 	name_task(t, o, to, heard);
 	if (subject_is_yielding(&t->doing, stack_top(st), o) || (!o->asked && subject_is_tasks(t, o, to->profile)))
 		err = subject_ends(t, st, o, ns, LEAVE_YIELD, to);
+	else if (subject_yields_on(&t->doing, stack_top(st)))
+		o->eager.step = 0;
 	else if (t->doing.yielded || code->coroutine)
 		err = subject_yields(t, stack_top(st), o, to->profile);
 	else
 		o->eager.step = 0;
 	suspend(t, st, o, ns, cycles);
-	err = err ?: take_off(t, st, ns, cycles, LEAVE_YIELD, to, heard);
+	err = err ?: take_off(t, st, stack_pop_inner(st), ns, cycles, LEAVE_YIELD, to, heard);
 	thread_link_yields(t, o);
 	return err;
 }
 
-static __attribute__((noinline)) int thread_return_object(struct thread *t, struct code *code, uint64_t ns,
-							  uint64_t cycles, const struct subscribers *to)
+static inline __attribute__((always_inline)) int return_object(struct thread *t, struct code *code, uint64_t ns,
+							       uint64_t cycles, const struct subscribers *to,
+							       enum heard heard)
 {
 	struct stack *st = t->stack;
 	struct object *o = ending(t, st, code);
@@ -207,12 +210,26 @@ static __attribute__((noinline)) int thread_return_object(struct thread *t, stru
 
 	if (!o)
 		return THREAD_SLOW;
-	name_task(t, o, to, HEARD_EVENTS);
+	name_task(t, o, to, heard);
 	t->doing.last.address = 0;
 	if (subject_is_ending(stack_top(st), o))
 		err = subject_ends(t, st, o, ns, LEAVE_RETURN, to);
-	err = err ?: loop_leave_frame(st, true);
-	err = err ?: take_off(t, st, ns, cycles, LEAVE_RETURN, to, HEARD_EVENTS);
+	if (st->nloops > stack_top(st)->loops)
+		err = err ?: loop_leave_frame(st, true);
+	err = err ?: take_off(t, st, stack_pop_inner(st), ns, cycles, LEAVE_RETURN, to, heard);
 	objects_end(t->objects, o, ns, true);
 	return err;
+}
+
+static __attribute__((noinline)) int thread_return_object(struct thread *t, struct code *code, uint64_t ns,
+							  uint64_t cycles, const struct subscribers *to)
+{
+	return return_object(t, code, ns, cycles, to, HEARD_EVENTS);
+}
+
+/* Where nobody hears of it. */
+static __attribute__((noinline)) int thread_return_unheard(struct thread *t, struct code *code, uint64_t ns,
+							   uint64_t cycles, const struct subscribers *to)
+{
+	return return_object(t, code, ns, cycles, to, HEARD_NOTHING);
 }

@@ -26,11 +26,9 @@ static inline void add_totals(const struct frame *f, uint64_t ns, uint64_t cycle
 }
 
 /* What is on one stack began in its order: the caller, if it is on this one, before the callee. */
-static inline void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f, uint64_t ns,
+static inline void charge_caller(const struct thread *t, struct frame *caller, const struct frame *f, uint64_t ns,
 				 uint64_t cycles)
 {
-	struct frame *caller = stack_top(s);
-
 	if (!caller) {
 		thread_charge_outer(t, f, ns, cycles);
 		return;
@@ -39,18 +37,18 @@ static inline void charge_caller(const struct thread *t, const struct stack *s, 
 	caller->a.callee_cycles += cycles - f->a.start_cycles;
 }
 
-/* The innermost activation, which is in no loop any more, is taken off the stack, and counted. */
-static inline __attribute__((always_inline)) int take_off(struct thread *t, struct stack *s, uint64_t ns,
-							  uint64_t cycles, enum leave_how how,
+/* The innermost activation, which was in no loop any more, has been taken off the stack: it is counted. */
+static inline __attribute__((always_inline)) int take_off(struct thread *t, struct stack *s, struct frame *f,
+							  uint64_t ns, uint64_t cycles, enum leave_how how,
 							  const struct subscribers *to, enum heard heard)
 {
-	struct frame *f = stack_pop(s);
+	struct frame *caller = stack_top(s);
 	int err = 0;
 
 	if ((uintptr_t)f->line | (uintptr_t)s->import | (uintptr_t)s->flights) /* at once: nearly always all are 0 */
 		err = thread_end_seldom(s, f, ns, cycles, how);
 	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
-	charge_caller(t, s, f, ns, cycles);
+	charge_caller(t, caller, f, ns, cycles);
 	if (!--t->depth) {
 		t->empty_ns = ns;
 		t->empty_cycles = cycles;
@@ -82,8 +80,8 @@ static inline __attribute__((always_inline)) int thread_leave_plain(struct threa
 	if (stack_top(s)->step)
 		subject_leave_step(t, s);
 	if (s->nloops > stack_top(s)->loops)
-		err = err ?: loop_leave_frame(s, true);
-	return err ?: take_off(t, s, ns, cycles, LEAVE_RETURN, to, heard);
+		err = loop_leave_frame(s, true);
+	return err ?: take_off(t, s, stack_pop_inner(s), ns, cycles, LEAVE_RETURN, to, heard);
 }
 
 /* For sinks that tell requests and tasks apart. */
@@ -106,7 +104,7 @@ static inline bool begins_plainly(const struct thread *t, const struct stack *st
 {
 	const struct function *fn = code->function;
 
-	return fn && fn->stack == st && stack_has_room(st) && t->depth && !st->import &&
+	return fn && fn->stack == st && stack_has_room(st) && stack_top(st) && !st->import &&
 	       !subject_is_concerned(&t->doing, NULL, code);
 }
 

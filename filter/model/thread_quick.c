@@ -47,7 +47,7 @@ static COLD int act_on_object(struct thread *t, struct code_event e, const struc
 		return THREAD_SLOW;
 	thread_identify(t, &s, to->profile);
 	err = thread_tell(t, &s, to);
-	t->passed--; /* it had a sample: take() counts it */
+	t->passed -= to->first.passed != NULL; /* it had a sample: take() counts it */
 	return err ?: thread_act(t, t->stack, &s, to);
 }
 
@@ -170,8 +170,21 @@ static inline int end_object(struct thread *t, const struct code_event *e, const
 
 	if (!err && heard == HEARD_EVENTS)
 		err = tell_object(t, *e, o, to);
-	err = err ?: thread_return_object(t, e->code, e->time, e->cycles, to);
+	if (heard == HEARD_NOTHING)
+		err = thread_return_unheard(t, e->code, e->time, e->cycles, to);
+	else
+		err = err ?: thread_return_object(t, e->code, e->time, e->cycles, to);
 	return err == THREAD_SLOW ? act_on_object(t, *e, to) : err;
+}
+
+/* A function that so often in a row did not return at once is not expected to, until it does. */
+#define AT_ONCE 3
+
+/* The innermost activation returns: does the next one of its function do so at once? It probably does what this did. */
+static inline void foresee_return(const struct thread *t, struct function *fn)
+{
+	if (stack_top(t->stack)->a.start_ns == t->last_ns)
+		fn->at_once = AT_ONCE;
 }
 
 ALWAYS int end(struct thread *t, const struct code_event *e, const struct subscribers *to, enum heard heard)
@@ -181,6 +194,8 @@ ALWAYS int end(struct thread *t, const struct code_event *e, const struct subscr
 	if (!is_innermost(t->stack, e->code))
 		return THREAD_SLOW;
 	t->doing.last.address = 0;
+	if (heard != HEARD_EVENTS)
+		foresee_return(t, e->code->function);
 	return leave(t, e, to, heard);
 }
 
@@ -251,6 +266,7 @@ struct quick {
 	uint64_t until_ns;
 	bool waited_for; /* others wait for the GIL: that does not change meanwhile */
 	const struct subscribers *to;
+	uint64_t *events; /* of all functions, by op */
 };
 
 static inline bool is_only_stack(const struct thread *t)
@@ -311,19 +327,24 @@ ALWAYS int act(const struct quick *q, const struct code_event *e, enum heard hea
 	}
 }
 
-/* May an event at that time be quick? */
-static inline bool is_in_time(const struct quick *q, uint64_t ns, uint64_t cycles)
+/*
+ * May an event at that time be quick? ticks: cycles are those of a clock, the thread's last ones too, which thus are
+ * not less than these where its time is not.
+ */
+static inline bool is_in_time(const struct quick *q, uint64_t ns, uint64_t cycles, bool ticks)
 {
-	return ns >= q->thread->last_ns && cycles >= q->thread->last_cycles && ns < q->until_ns;
+	return ns >= q->thread->last_ns && (ticks || cycles >= q->thread->last_cycles) && ns < q->until_ns;
 }
 
-static inline void count(struct thread *t, const struct code_event *e, const struct subscribers *to)
+static inline void count(const struct quick *q, const struct code_event *e, enum heard heard)
 {
+	struct thread *t = q->thread;
+
 	e->code->function->events[e->op]++;
-	to->profile->events[e->op]++;
+	q->events[e->op]++;
 	t->last_ns = e->time;
 	t->last_cycles = e->cycles;
-	t->passed++;
+	t->passed += heard != HEARD_NOTHING;
 }
 
 /* PY_START and PY_RETURN, in one step, if the next word is that and nothing is concerned but totals. */
@@ -344,27 +365,39 @@ ALWAYS int call_at_once(const struct quick *q, const struct code_event *e, const
 		gil_ran(t->gil, s.end_ns, &t->gil_held_ns, &fn->gil_held_ns);
 	fn->events[OP_PY_START]++;
 	fn->events[OP_PY_RETURN]++;
-	q->to->profile->events[OP_PY_START]++;
-	q->to->profile->events[OP_PY_RETURN]++;
+	q->events[OP_PY_START]++;
+	q->events[OP_PY_RETURN]++;
 	t->last_ns = s.end_ns;
 	t->last_cycles = s.end_cycles;
-	t->passed += 2;
+	t->passed += heard != HEARD_NOTHING ? 2 : 0;
 	return thread_call_plain(t, t->stack, e->code, &s, q->to, heard) ?: WORDS_TWO;
 }
 
 /* May it be one of those? */
-static inline bool is_at_once(const struct thread *t, const struct code_event *e, const struct words_ahead *w)
+static inline bool may_be_at_once(const struct thread *t, const struct code_event *e, const struct words_ahead *w)
 {
 	return word_ahead_is(w, OP_PY_RETURN, e->code) && !e->code->generator && returns_plainly(t, t->stack, e->code);
 }
 
-ALWAYS int take_as(void *quick, const struct code_event *e, const struct words_ahead *w, enum heard heard)
+static inline bool is_at_once(const struct thread *t, const struct code_event *e, const struct words_ahead *w)
+{
+	struct function *fn = e->code->function;
+
+	if (!fn || !fn->at_once)
+		return false;
+	if (may_be_at_once(t, e, w))
+		return true;
+	fn->at_once--;
+	return false;
+}
+
+ALWAYS int take_as(void *quick, const struct code_event *e, const struct words_ahead *w, enum heard heard, bool ticks)
 {
 	const struct quick *q = quick;
 	struct thread *t = q->thread;
 	int err = THREAD_SLOW;
 
-	if (!is_in_time(q, e->time, e->cycles))
+	if (!is_in_time(q, e->time, e->cycles, ticks))
 		return THREAD_SLOW;
 	if (heard != HEARD_EVENTS && e->op == OP_PY_START && is_at_once(t, e, w))
 		err = call_at_once(q, e, w, heard);
@@ -372,23 +405,28 @@ ALWAYS int take_as(void *quick, const struct code_event *e, const struct words_a
 		return err;
 	err = act(q, e, heard);
 	if (!err)
-		count(t, e, q->to);
+		count(q, e, heard);
 	return err;
 }
 
 ALWAYS int take_alone(void *quick, const struct code_event *e, const struct words_ahead *w)
 {
-	return take_as(quick, e, w, HEARD_NOTHING);
+	return take_as(quick, e, w, HEARD_NOTHING, false);
+}
+
+ALWAYS int take_ticks(void *quick, const struct code_event *e, const struct words_ahead *w)
+{
+	return take_as(quick, e, w, HEARD_NOTHING, true);
 }
 
 ALWAYS int take(void *quick, const struct code_event *e, const struct words_ahead *w)
 {
-	return take_as(quick, e, w, HEARD_ACTIVATIONS);
+	return take_as(quick, e, w, HEARD_ACTIVATIONS, false);
 }
 
 ALWAYS int take_and_tell(void *quick, const struct code_event *e, const struct words_ahead *w)
 {
-	return take_as(quick, e, w, HEARD_EVENTS);
+	return take_as(quick, e, w, HEARD_EVENTS, false);
 }
 
 /* --- other words */
@@ -406,10 +444,10 @@ static int take_subject(const struct quick *q, const struct word_part *p, size_t
 
 	if (is_told(q->to) || q->to->first.passed)
 		return 0;
-	if (!is_in_time(q, e.time, e.cycles) || !subject_is_step(marker_subject_what(payload)))
+	if (!is_in_time(q, e.time, e.cycles, false) || !subject_is_step(marker_subject_what(payload)))
 		return 0;
 	held_gil(q, e.time);
-	q->to->profile->events[OP_EXTENSION]++;
+	q->events[OP_EXTENSION]++;
 	q->to->profile->known_kinds++;
 	return subject_steps(t, t->stack, payload, e.time, q->to->profile) ?: 1;
 }
@@ -429,12 +467,12 @@ static int take_wide(const struct quick *q, const struct word_stream *l, const s
 		return 0;
 	e.op = OP_JUMP;
 	e.code = codes_own(l->process, marker_code(e.bits));
-	if (!e.code || !e.code->function || !is_in_time(q, e.time, e.cycles))
+	if (!e.code || !e.code->function || !is_in_time(q, e.time, e.cycles, false))
 		return 0;
 	err = jump(t, &e, word_offset(&e) | marker_wide_offset(wide) * 2, (int64_t)marker_wide_dest(wide) * 2, q->to,
 		   q->to->first.plain ? HEARD_EVENTS : HEARD_ACTIVATIONS);
 	if (!err)
-		count(t, &e, q->to);
+		count(q, &e, HEARD_ACTIVATIONS);
 	return err == THREAD_SLOW ? 0 : err ?: 2;
 }
 
@@ -446,27 +484,35 @@ static __attribute__((noinline)) int take_other(void *quick, const struct word_s
 	return marker_op(bits) == OP_WIDE ? take_wide(quick, l, p, at, bits) : 0;
 }
 
-/* Of activations, loops' trips, or samples. */
+/* Of activations, loops' trips, samples, or how many events had none. */
 static bool hear_activations(const struct subscribers *to)
 {
 	const struct sink_links *l = &to->first;
 
-	return l->sample || l->enter || l->leave || l->call || l->iterate;
+	return l->sample || l->passed || l->enter || l->leave || l->call || l->iterate;
+}
+
+/* Are the cycles of these words a clock's, of which the thread's last ones are, too? */
+static bool are_ticks(const struct thread *t, const struct word_part *p)
+{
+	return p->in_ns && t->last_cycles <= word_ticks(p->in_ns, t->last_ns);
 }
 
 int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
 		 const struct subscribers *to)
 {
 	uint64_t quiet_ns = to->first.sample ? t->quiet_ns : UINT64_MAX;
-	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, t->gil->waiting, to };
+	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, t->gil->waiting, to, to->profile->events };
 	int err;
 
 	if (to->first.plain)
-		err = word_stream_events(l, p, &q, take_and_tell, take_other);
+		err = word_stream_events(l, p, &q, take_and_tell, take_other, false);
 	else if (hear_activations(to))
-		err = word_stream_events(l, p, &q, take, take_other);
+		err = word_stream_events(l, p, &q, take, take_other, false);
+	else if (are_ticks(t, p))
+		err = word_stream_events(l, p, &q, take_ticks, take_other, true);
 	else
-		err = word_stream_events(l, p, &q, take_alone, take_other);
+		err = word_stream_events(l, p, &q, take_alone, take_other, false);
 	held_gil(&q, t->last_ns);
 	return err;
 }

@@ -14,6 +14,7 @@ struct numbers {
 	struct numbered {
 		uint64_t word;	   /* without seq, of an event or a C_CALL; 0: not known */
 		struct code *code; /* its code, if it is in the process's own table; else NULL */
+		uint32_t op;	   /* the word's */
 	} * all;
 	uint32_t n; /* of them: up to MARKER_NUMBER_MAX + 1 */
 };
@@ -78,9 +79,15 @@ struct word_part {
 	uint64_t in_ns; /* as decode_words() has it */
 };
 
+/* Of a clock that ticks so often, at that time: the later, the more. */
+static inline uint64_t word_ticks(uint64_t in_ns, uint64_t ns)
+{
+	return (__uint128_t)ns * in_ns >> 32;
+}
+
 static inline uint64_t word_cycles(const struct word_part *p, size_t at)
 {
-	return p->in_ns ? (__uint128_t)p->w->ns[at] * p->in_ns >> 32 : p->w->cycles[at];
+	return p->in_ns ? word_ticks(p->in_ns, p->w->ns[at]) : p->w->cycles[at];
 }
 
 static inline struct code_event word_event(struct code *code, uint64_t bits)
@@ -150,17 +157,22 @@ static inline struct code_event word_other_event(const struct word_stream *l, ui
 struct words_ahead {
 	const struct word_part *part; /* `at` is the event's */
 	const struct numbers *numbers;
-	uint32_t head; /* of a 32-bit word that continues the sequence behind the event */
+	uint32_t head; /* of a 32-bit word in the event's place */
 };
+
+/* The same of the word behind that. */
+static inline uint32_t word_next_head(uint32_t head)
+{
+	return head + (word_short_head(1) - word_short_head(0));
+}
 
 /* Is the next word, by its number, that op of the code? */
 static inline bool word_ahead_is(const struct words_ahead *w, enum marker_op op, const struct code *code)
 {
 	const struct word_part *p = w->part;
-	uint64_t number = p->at + 1 < p->end ? p->w->bits[p->at + 1] - w->head : UINT64_MAX;
+	uint64_t number = p->at + 1 < p->end ? p->w->bits[p->at + 1] - word_next_head(w->head) : UINT64_MAX;
 
-	return number < w->numbers->n && w->numbers->all[number].code == code &&
-	       marker_op(w->numbers->all[number].word) == op;
+	return number < w->numbers->n && w->numbers->all[number].code == code && w->numbers->all[number].op == op;
 }
 
 /* What `take` returns that took the next word, too. */
@@ -175,10 +187,11 @@ typedef int (*word_other_taker)(void *to, const struct word_stream *l, const str
 
 /*
  * Takes events of codes that are in the process's own table, up to one that needs a sample. What `other` does not take
- * (0) does, too. 0, or less than 0, as they returned.
+ * (0) does, too. 0, or less than 0, as they returned. ticks: it is known that their cycles are a clock's.
  */
 static inline __attribute__((always_inline)) int word_stream_events(struct word_stream *l, struct word_part *part,
-								    void *to, word_taker take, word_other_taker other)
+								    void *to, word_taker take, word_other_taker other,
+								    bool ticks)
 {
 	const uint32_t one = word_short_head(1) - word_short_head(0);
 	const struct numbers numbers = l->numbers;
@@ -194,7 +207,9 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 		struct code_event e;
 
 		if (number < numbers.n && numbers.all[number].code) {
-			e = word_event(numbers.all[number].code, numbers.all[number].word);
+			e = (struct code_event){ .code = numbers.all[number].code,
+						 .bits = numbers.all[number].word,
+						 .op = numbers.all[number].op };
 		} else if (kind = word_kind(bits, head >> MARKER_SHORT_SEQ_SHIFT),
 			   kind == KIND_OBJECT && l->version >= MARKER_EXTENSIONS) {
 			l->object = marker_payload(bits);
@@ -215,8 +230,8 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 		}
 		e.object = &l->object;
 		e.time = p.w->ns[p.at];
-		e.cycles = word_cycles(&p, p.at);
-		err = take(to, &e, &(struct words_ahead){ &p, &numbers, head + one });
+		e.cycles = ticks ? word_ticks(p.in_ns, e.time) : word_cycles(&p, p.at);
+		err = take(to, &e, &(struct words_ahead){ &p, &numbers, head });
 		if (err && err != WORDS_TWO)
 			break;
 		if (err) {

@@ -291,7 +291,7 @@ static bool is_quick(void *to, int32_t pid, int32_t tid, uint32_t interpreter)
 
 static int take_events(void *to, struct word_stream *l, struct word_part *p)
 {
-	return word_stream_events(l, p, to, take_event, take_other);
+	return word_stream_events(l, p, to, take_event, take_other, false);
 }
 
 static const struct quick_feed quick = { .is = is_quick, .events = take_events };
