@@ -149,6 +149,7 @@ static int numbers_put(struct numbers *n, const struct process *p, uint32_t numb
 	if (number >= n->n && numbers_grow(n, number))
 		return -ENOMEM;
 	n->all[number].word = word & ~((uint64_t)MARKER_SEQ_MASK << MARKER_SEQ_SHIFT);
+	n->all[number].op = marker_op(word);
 	n->all[number].code = marker_is_event(word) ? codes_own(p, marker_code(word)) : NULL;
 	return 0;
 }

@@ -96,6 +96,7 @@ struct function {
 	uint64_t suspended_ns;		/* from their yields to their resumptions */
 	uint64_t objects;		/* generators and coroutines of it; */
 	bool cpu_unknown;		/* it also ran in threads without CPU words: those say too little */
+	uint8_t at_once;		/* of late it returned so (thread_quick.c); 0: it did not */
 	uint64_t events[OP_COUNT];	/* of its code, by op, whatever their effect on the stack */
 	uint64_t older_objects;		/* of `objects`, begun before the trace */
 	uint64_t ended_objects;		/* those whose beginning and end were seen, */

@@ -57,7 +57,8 @@ static void drop(struct objects *all, struct object *o, bool seen)
 	o->address = 0;
 	if (o->running)
 		return;
-	loop_drop(&o->held, seen);
+	if (o->held.outermost)
+		loop_drop(&o->held, seen);
 	nested_free(&o->spans);
 	o->spare = all->spare;
 	all->spare = o;

@@ -73,6 +73,12 @@ static inline bool object_is_at(const struct object *o, uint64_t address)
 	return o && o->address == address;
 }
 
+/* Has it yielded, and not gone on? NULL, and what is not known any more: no. */
+static inline bool object_is_suspended(const struct objects *all, const struct object *o)
+{
+	return o && o->suspended && o->epoch == all->epoch;
+}
+
 /* It goes on soon: what is needed then is on its way meanwhile. NULL: nothing does. */
 static inline void object_fetch(const struct object *o)
 {

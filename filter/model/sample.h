@@ -74,7 +74,7 @@ struct code_event {
 	uint64_t time, cycles;
 	uint64_t bits;		/* word_offset(), word_target() */
 	const uint64_t *object; /* what PY_RESUME and PY_YIELD are about: as a sample's `whose` */
-	uint8_t op;		/* enum marker_op */
+	uint32_t op;		/* enum marker_op */
 };
 
 /* The PEP 669 name of an event op, "GAP", "FOREIGN" or "RESTART"; NULL for any other number. */

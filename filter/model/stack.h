@@ -126,15 +126,32 @@ static inline bool stack_has_room(const struct stack *s)
  */
 struct frame *stack_push(struct stack *s, const struct sample *sample);
 
+/* The innermost frame has been taken off. */
+static inline void stack_left(struct stack *s, const struct frame *f)
+{
+	f->activity->depth--;
+	f->activity->top = f->outer;
+	s->nloops = f->loops;
+}
+
 /* Takes the innermost frame off; it must exist. The result is valid until the next push. */
 static inline struct frame *stack_pop(struct stack *s)
 {
 	struct frame *f = s->top;
 
 	s->top = --s->nframes ? f - 1 : NULL;
-	f->activity->depth--;
-	f->activity->top = f->outer;
-	s->nloops = f->loops;
+	stack_left(s, f);
+	return f;
+}
+
+/* The same where that has a caller on the stack. */
+static inline struct frame *stack_pop_inner(struct stack *s)
+{
+	struct frame *f = s->top;
+
+	s->top = f - 1;
+	s->nframes--;
+	stack_left(s, f);
 	return f;
 }
 

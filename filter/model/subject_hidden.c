@@ -72,11 +72,12 @@ static int rest_hidden(struct thread *t, const struct frame *top, uint64_t addre
 	struct profile *p = to->profile;
 	struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
 	const struct step *step = task && t->doing.hidden == address ? steps_get(&p->steps, task->step) : NULL;
-	int err;
+	int err = 0;
 
 	if (!step)
 		return 0;
-	err = subject_mark_wait(step, step->suspended_ns ? step->suspended_ns : task->made_ns, to);
+	if (to->first.task)
+		err = subject_mark_wait(step, step->suspended_ns ? step->suspended_ns : task->made_ns, to);
 	err = err ?: subject_mark(step, CRITICAL_RUNNING, step->what, step->begun_ns, ns, to);
 	leave_hidden(t, top, task);
 	if (ends)

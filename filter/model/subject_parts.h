@@ -68,14 +68,14 @@ static inline int subject_mark(const struct step *s, enum critical_kind kind, co
 	return to->first.task && from < until ? subject_tell_mark(s, kind, what, from, until, to) : 0;
 }
 
-/* What it did since its step before, or since it was made. */
+/* What it did since its step before, or since it was made. Called where somebody hears of it. */
 int subject_mark_wait(const struct step *s, uint64_t since, const struct subscribers *to);
 
 /* An eager task: what it ran is shown where it ran, too. */
 int subject_mark_eager(const struct thread *t, const struct object *o, const struct async_task *task,
 		       const struct subscribers *to);
 
-/* A task's step ends. */
+/* A task's step ends. Likewise. */
 int subject_mark_run(const struct frame *f, uint64_t ns, const struct subscribers *to);
 
 /* --- subject_jobs.c */

@@ -81,7 +81,7 @@ int subject_begin_step(struct thread *t, struct frame *f, const struct step *ste
 }
 
 /* The task whose coroutine the object is, or NULL. It may have ended with another object, which had the address. */
-static struct async_task *task_of(const struct thread *t, struct object *o, struct profile *p)
+static inline struct async_task *task_of(const struct thread *t, struct object *o, struct profile *p)
 {
 	if (!o->address || (o->asked && !o->task))
 		return o->task = NULL;
@@ -124,8 +124,8 @@ struct step subject_step_of(const struct thread *t, const struct async_task *tas
 	};
 }
 
-static int run_task(struct thread *t, struct frame *f, struct async_task *task, uint64_t ns,
-		    const struct subscribers *to)
+static inline int run_task(struct thread *t, struct frame *f, struct async_task *task, uint64_t ns,
+			   const struct subscribers *to)
 {
 	struct profile *p = to->profile;
 	const struct step step = subject_step_of(t, task, f->a.code, ns, p);
@@ -134,7 +134,8 @@ static int run_task(struct thread *t, struct frame *f, struct async_task *task, 
 	task->around = doing_step(&t->doing);
 	err = subject_begin_step(t, f, &step, p);
 	task->coroutine = f->a.code;
-	err = err ?: subject_mark_wait(&step, step.suspended_ns ? step.suspended_ns : task->made_ns, to);
+	if (to->first.task)
+		err = err ?: subject_mark_wait(&step, step.suspended_ns ? step.suspended_ns : task->made_ns, to);
 	return err ?: async_tasks_run(&p->tasks, task, f->step, ns);
 }
 
@@ -418,8 +419,9 @@ int subject_begins(struct thread *t, struct stack *st, struct object *o, uint64_
 }
 
 /* A step ends: of a task, for which the frame around it may still work, or of a job, or a frame that runs steps. */
-static void end_step(struct thread *t, const struct stack *st, const struct frame *f)
+void subject_leave_step(struct thread *t, const struct stack *st)
 {
+	const struct frame *f = stack_top(st);
 	const struct frame *around = f > st->frames ? f - 1 : NULL;
 
 	if (around && around->step == RUNS_TASK)
@@ -461,9 +463,9 @@ static inline void note_yield(struct doing *d, const struct frame *f, enum leave
 /* Since when it works for its task. A greenlet that it waits for works for that, too. */
 static uint64_t begun_ns(const struct frame *f, const struct profile *p)
 {
-	const struct step *s = f->step ? steps_get(&p->steps, f->step) : NULL;
+	const struct step *s = f->a.op == OP_EXTENSION ? steps_get(&p->steps, f->step) : NULL;
 
-	return s && f->a.op == OP_EXTENSION ? s->begun_ns : f->a.start_ns;
+	return s ? s->begun_ns : f->a.start_ns;
 }
 
 /* Is it awaited by another coroutine? Then it is no task's, but has the address of one that ended in its first step. */
@@ -476,10 +478,18 @@ static bool is_awaited(const struct stack *st, const struct frame *f)
 static inline int note_eager(struct thread *t, const struct frame *f, struct object *o, struct profile *p)
 {
 	bool first = f->a.code->coroutine && f->a.op == OP_PY_START;
-	uint64_t step = first ? subject_step(t, p) : 0;
 
-	o->eager = (struct eager){ step, t->doing.yielded, doing_awaited_by(&t->doing, p->codes) };
-	return first && !step ? -ENOMEM : 0;
+	o->eager.step = first ? subject_step(t, p) : 0;
+	if (!first)
+		return 0;
+	o->eager.where = t->doing.yielded;
+	o->eager.by = doing_awaited_by(&t->doing, p->codes);
+	return o->eager.step ? 0 : -ENOMEM;
+}
+
+bool subject_is_tasks(const struct thread *t, struct object *o, struct profile *p)
+{
+	return task_of(t, o, p);
 }
 
 int subject_yields(struct thread *t, const struct frame *f, struct object *o, struct profile *p)
@@ -506,12 +516,12 @@ int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t 
 	}
 	if (!err && task && !f->step) /* its first yield tells which one it is */
 		err = run_task(t, f, task, f->a.op == OP_EXTENSION && !o->older ? o->begun_ns : f->a.start_ns, to);
-	if (task)
+	if (task && to->first.task)
 		err = err ?: subject_mark_run(f, ns, to);
 	if (!err && o && !task && how == LEAVE_YIELD)
 		err = note_eager(t, f, o, p);
 	if (f->step)
-		end_step(t, st, f);
+		subject_leave_step(t, st);
 	if (err || !task)
 		return err;
 	if (how == LEAVE_RETURN || how == LEAVE_UNWIND) {

@@ -92,11 +92,28 @@ int subject_begins(struct thread *t, struct stack *st, struct object *o, uint64_
 int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t ns, enum leave_how how,
 		 const struct subscribers *to);
 
+/* The same of the innermost activation's step, where that is of no object: of what runs steps, or of a job. */
+void subject_leave_step(struct thread *t, const struct stack *st);
+
+/* Is the object a task's own coroutine? */
+bool subject_is_tasks(const struct thread *t, struct object *o, struct profile *p);
+
 /* The innermost activation yields: of this object, which is no task's own. 0 or -ENOMEM. */
 int subject_yields(struct thread *t, const struct frame *f, struct object *o, struct profile *p);
 
 /* Is an activation on the stack the step of a task or job? */
 bool subject_of_stack(const struct stack *st);
+
+/*
+ * The same of most: it is not the first that yields, it had been suspended before, and it is no more the program's own
+ * than those are.
+ */
+static inline bool subject_yields_on(const struct doing *d, const struct frame *f)
+{
+	const struct code *code = f->a.code;
+
+	return d->yielded && f->a.op != OP_PY_START && code->rank && code->rank <= d->yielded_by->rank;
+}
 
 /* May the object be a task's own coroutine? Not once that was asked, and denied. */
 static inline bool subject_may_be_tasks(const struct object *o)
@@ -126,8 +143,8 @@ static inline bool subject_is_ending(const struct frame *f, const struct object 
 	return f->step || subject_may_be_tasks(o);
 }
 
-/* As it yields. If not, subject_yields() does it. */
+/* As it yields. If not, subject_yields() does it, unless subject_is_tasks(). */
 static inline bool subject_is_yielding(const struct doing *d, const struct frame *f, const struct object *o)
 {
-	return subject_is_ending(f, o) || d->hidden;
+	return f->step || o->task || d->hidden;
 }

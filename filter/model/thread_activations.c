@@ -23,7 +23,7 @@ void thread_charge_outer(const struct thread *t, const struct frame *f, uint64_t
 }
 
 /* An activation ends in an import, or is the import's own. */
-int thread_end_in_import(struct stack *s, const struct frame *f, uint64_t ns, enum leave_how how)
+static int end_in_import(struct stack *s, const struct frame *f, uint64_t ns, enum leave_how how)
 {
 	int err = import_ran(s->import, f->a.code, ns - f->a.callee_ns);
 
@@ -35,7 +35,7 @@ int thread_end_in_import(struct stack *s, const struct frame *f, uint64_t ns, en
 }
 
 /* What was on its way in the activation that ends. */
-void thread_end_flights(struct stack *s, const struct frame *f, enum leave_how how)
+static void end_flights(struct stack *s, const struct frame *f, enum leave_how how)
 {
 	uint32_t depth = s->nframes + 1;
 
@@ -45,6 +45,19 @@ void thread_end_flights(struct stack *s, const struct frame *f, enum leave_how h
 		flights_lose(s->flights, depth);
 	else
 		flights_return(s->flights, depth);
+}
+
+int thread_end_seldom(struct stack *s, struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
+{
+	int err = 0;
+
+	if (f->line)
+		charge_line(f, cycles, NULL);
+	if (s->import)
+		err = end_in_import(s, f, ns - f->a.start_ns, how);
+	if (s->flights)
+		end_flights(s, f, how);
+	return err;
 }
 
 /* What it was the activation of is suspended, has ended, or is out of sight. */
@@ -72,7 +85,7 @@ int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles
 	if (stack_top(s)->spans)
 		err = err ?: thread_leave_spans(t, s, ns, cycles, to);
 	err = err ?: loop_leave_frame(s, seen);
-	err = err ?: take_off(t, s, ns, cycles, how, to);
+	err = err ?: take_off(t, s, stack_pop(s), ns, cycles, how, to, HEARD_EVENTS);
 	if (t->outside_spans || (stack_top(s) && stack_top(s)->spans))
 		err = err ?: thread_end_spans(t, ns, cycles, to);
 	if (o && !o->suspended)
@@ -177,7 +190,6 @@ int thread_enter(struct thread *t, struct stack *st, const struct sample *s, boo
 	} else {
 		fn->resumes++;
 	}
-	note_subjects(t, &f->a, to);
-	err = err ?: SUBSCRIBERS_CALL(to, enter, &f->a);
+	err = err ?: tell_enter(t, &f->a, to);
 	return err || !f->spans ? err : thread_enter_spans(t, st, s, to);
 }

@@ -83,11 +83,11 @@ int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles
 /* The frame, the only one of its stack, has ended: an interpreter that runs inside another is called by it. */
 COLD void thread_charge_outer(const struct thread *t, const struct frame *f, uint64_t ns, uint64_t cycles);
 
-/* The innermost activation, which has been taken off the stack, ended in an import, or was the import's own. */
-COLD int thread_end_in_import(struct stack *s, const struct frame *f, uint64_t ns, enum leave_how how);
-
-/* The same where exceptions are on their way, or have been. */
-COLD void thread_end_flights(struct stack *s, const struct frame *f, enum leave_how how);
+/*
+ * The innermost activation, which has been taken off the stack, has a line that runs, ended in an import, or was the
+ * import's own; or exceptions are on their way, or have been.
+ */
+int thread_end_seldom(struct stack *s, struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how);
 
 /* The same, if the end was not seen. */
 COLD int thread_close(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
@@ -120,8 +120,20 @@ int thread_thrown(struct thread *t, struct stack *st, const struct sample *s, co
 int thread_yielded(struct thread *t, struct stack *st, uint64_t address, const struct sample *s,
 		   const struct subscribers *to);
 
-/* The object has yielded, and is suspended. */
-void thread_link_yields(struct thread *t, struct object *by);
+/* The object has yielded, and is suspended: it awaits what has yielded last, with nothing else since. */
+static inline void thread_link_yields(struct thread *t, struct object *by)
+{
+	struct object *o = t->doing.last.address ? t->doing.last.object : NULL;
+	bool same = object_is_at(o, t->doing.last.address) && o->serial == t->doing.last.serial;
+
+	by->awaiter.address = 0;
+	by->awaits = NULL;
+	if (same && object_is_suspended(t->objects, o) && o != by) {
+		o->awaiter = (struct awaiter){ by->address, by->serial, by->since_ns };
+		by->awaits = o;
+	}
+	t->doing.last = (struct last_yield){ by, by->address, by->serial };
+}
 
 /* --- thread_exceptions.c */
 

@@ -11,6 +11,12 @@
 #include "loop.h"
 #include "thread_parts.h"
 
+/*
+ * What sinks hear of without a sample. It is known where these functions are inlined, so that what nobody hears of
+ * costs nothing.
+ */
+enum heard { HEARD_NOTHING, HEARD_ACTIVATIONS, HEARD_EVENTS };
+
 static inline void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
 {
 	struct function *fn = f->a.code->function;
@@ -20,11 +26,9 @@ static inline void add_totals(const struct frame *f, uint64_t ns, uint64_t cycle
 }
 
 /* What is on one stack began in its order: the caller, if it is on this one, before the callee. */
-static inline void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f, uint64_t ns,
+static inline void charge_caller(const struct thread *t, struct frame *caller, const struct frame *f, uint64_t ns,
 				 uint64_t cycles)
 {
-	struct frame *caller = stack_top(s);
-
 	if (!caller) {
 		thread_charge_outer(t, f, ns, cycles);
 		return;
@@ -33,27 +37,23 @@ static inline void charge_caller(const struct thread *t, const struct stack *s, 
 	caller->a.callee_cycles += cycles - f->a.start_cycles;
 }
 
-/* The innermost activation, which is in no loop any more, is taken off the stack, and counted. */
-static inline __attribute__((always_inline)) int take_off(struct thread *t, struct stack *s, uint64_t ns,
-							  uint64_t cycles, enum leave_how how,
-							  const struct subscribers *to)
+/* The innermost activation, which was in no loop any more, has been taken off the stack: it is counted. */
+static inline __attribute__((always_inline)) int take_off(struct thread *t, struct stack *s, struct frame *f,
+							  uint64_t ns, uint64_t cycles, enum leave_how how,
+							  const struct subscribers *to, enum heard heard)
 {
-	struct frame *f = stack_pop(s);
+	struct frame *caller = stack_top(s);
 	int err = 0;
 
-	if (f->line)
-		charge_line(f, cycles, NULL);
-	if (s->import)
-		err = thread_end_in_import(s, f, ns - f->a.start_ns, how);
-	if (s->flights)
-		thread_end_flights(s, f, how);
+	if ((uintptr_t)f->line | (uintptr_t)s->import | (uintptr_t)s->flights) /* at once: nearly always all are 0 */
+		err = thread_end_seldom(s, f, ns, cycles, how);
 	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
-	charge_caller(t, s, f, ns, cycles);
+	charge_caller(t, caller, f, ns, cycles);
 	if (!--t->depth) {
 		t->empty_ns = ns;
 		t->empty_cycles = cycles;
 	}
-	return err ?: SUBSCRIBERS_CALL(to, leave, &f->a, how, ns, cycles);
+	return err || heard == HEARD_NOTHING ? err : SUBSCRIBERS_CALL(to, leave, &f->a, how, ns, cycles);
 }
 
 /*
@@ -70,17 +70,18 @@ static inline bool ends_plainly(const struct thread *t, const struct stack *s)
 }
 
 static inline __attribute__((always_inline)) int thread_leave_plain(struct thread *t, struct stack *s, uint64_t ns,
-								    uint64_t cycles, const struct subscribers *to)
+								    uint64_t cycles, const struct subscribers *to,
+								    enum heard heard)
 {
 	int err = 0;
 
 	if (!ends_plainly(t, s))
 		return THREAD_SLOW;
 	if (stack_top(s)->step)
-		err = subject_ends(t, s, NULL, ns, LEAVE_RETURN, to);
+		subject_leave_step(t, s);
 	if (s->nloops > stack_top(s)->loops)
-		err = err ?: loop_leave_frame(s, true);
-	return err ?: take_off(t, s, ns, cycles, LEAVE_RETURN, to);
+		err = loop_leave_frame(s, true);
+	return err ?: take_off(t, s, stack_pop_inner(s), ns, cycles, LEAVE_RETURN, to, heard);
 }
 
 /* For sinks that tell requests and tasks apart. */
@@ -92,18 +93,25 @@ static inline void note_subjects(const struct thread *t, struct activation *a, c
 		a->task = subject_task(t, to->profile);
 }
 
+static inline int tell_enter(const struct thread *t, struct activation *a, const struct subscribers *to)
+{
+	note_subjects(t, a, to);
+	return SUBSCRIBERS_CALL(to, enter, a);
+}
+
 /* A call of what has been called before on this stack, in which nothing else than calls begins. */
 static inline bool begins_plainly(const struct thread *t, const struct stack *st, const struct code *code)
 {
 	const struct function *fn = code->function;
 
-	return fn && fn->stack == st && stack_has_room(st) && t->depth && !st->import &&
+	return fn && fn->stack == st && stack_has_room(st) && stack_top(st) && !st->import &&
 	       !subject_is_concerned(&t->doing, NULL, code);
 }
 
 static inline void count_call(struct thread *t, struct function *fn, bool recursive)
 {
-	fn->cpu_unknown |= !t->cpu.known;
+	if (!t->cpu.known)
+		fn->cpu_unknown = true;
 	fn->calls++;
 	fn->recursive_calls += recursive;
 	t->doing.yielded = NULL;
@@ -112,7 +120,7 @@ static inline void count_call(struct thread *t, struct function *fn, bool recurs
 
 static inline __attribute__((always_inline)) int thread_enter_plain(struct thread *t, struct stack *st,
 								    struct code *code, uint64_t ns, uint64_t cycles,
-								    const struct subscribers *to)
+								    const struct subscribers *to, enum heard heard)
 {
 	const struct sample s = {
 		.op = OP_PY_START, .pid = t->pid, .tid = t->tid, .code = code, .time = ns, .cycles = cycles
@@ -125,8 +133,7 @@ static inline __attribute__((always_inline)) int thread_enter_plain(struct threa
 	f = stack_put(st, fn->activity, &s);
 	count_call(t, fn, f->recursive);
 	t->depth++;
-	note_subjects(t, &f->a, to);
-	return SUBSCRIBERS_CALL(to, enter, &f->a);
+	return heard == HEARD_NOTHING ? 0 : tell_enter(t, &f->a, to);
 }
 
 /* What runs from one event to the next. */
@@ -160,7 +167,7 @@ static inline bool returns_plainly(const struct thread *t, const struct stack *s
 	const struct frame *caller = stack_top(st);
 
 	/* At once, as in ends_plainly(). */
-	return code->function->stack == st && caller &&
+	return code->function && code->function->stack == st && caller &&
 	       !((uintptr_t)caller->spans | (uintptr_t)t->outside_spans | (uintptr_t)st->import |
 		 (uintptr_t)st->flights | (uintptr_t)t->doing.unnamed);
 }
@@ -168,7 +175,7 @@ static inline bool returns_plainly(const struct thread *t, const struct stack *s
 /* thread_enter_plain() and thread_leave_plain(), with no event in between. The thread returns_plainly(). */
 static inline __attribute__((always_inline)) int thread_call_plain(struct thread *t, struct stack *st,
 								   struct code *code, const struct stretch *s,
-								   const struct subscribers *to)
+								   const struct subscribers *to, enum heard heard)
 {
 	struct function *fn = code->function;
 	struct frame *caller = stack_top(st);
@@ -179,5 +186,5 @@ static inline __attribute__((always_inline)) int thread_call_plain(struct thread
 	function_ran(fn, ns, cycles, 0, 0, recursive);
 	caller->a.callee_ns += ns;
 	caller->a.callee_cycles += cycles;
-	return to->first.call ? tell_call(t, st, code, s, to) : 0;
+	return heard != HEARD_NOTHING && to->first.call ? tell_call(t, st, code, s, to) : 0;
 }

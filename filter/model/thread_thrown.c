@@ -13,40 +13,21 @@
 
 #include "objects.h"
 
-static bool is_suspended(const struct objects *all, const struct object *o)
-{
-	return o && o->suspended && o->epoch == all->epoch;
-}
-
 /* What awaits it, and has not run since. NULL: nothing, or that is not known. */
 static struct object *awaiter_of(const struct objects *all, const struct object *o)
 {
 	struct object *by = o->awaiter.address ? objects_find(all, o->awaiter.address) : NULL;
 
-	return is_suspended(all, by) && by->serial == o->awaiter.serial && by->since_ns == o->awaiter.since_ns ? by
-													       : NULL;
-}
-
-/* The one that has yielded last, with nothing else since: what yields now awaits it. */
-void thread_link_yields(struct thread *t, struct object *by)
-{
-	struct object *o = t->doing.last.address ? t->doing.last.object : NULL;
-	bool same = object_is_at(o, t->doing.last.address) && o->serial == t->doing.last.serial;
-
-	by->awaiter.address = 0;
-	by->awaits = NULL;
-	if (same && is_suspended(t->objects, o) && o != by) {
-		o->awaiter = (struct awaiter){ by->address, by->serial, by->since_ns };
-		by->awaits = o;
-	}
-	t->doing.last = (struct last_yield){ by, by->address, by->serial };
+	return object_is_suspended(all, by) && by->serial == o->awaiter.serial && by->since_ns == o->awaiter.since_ns
+		       ? by
+		       : NULL;
 }
 
 static void note_yield(struct thread *t, uint64_t address)
 {
 	struct object *o = objects_find(t->objects, address);
 
-	if (!is_suspended(t->objects, o)) {
+	if (!object_is_suspended(t->objects, o)) {
 		t->doing.last.address = 0;
 		return;
 	}
@@ -116,7 +97,8 @@ int thread_thrown(struct thread *t, struct stack *st, const struct sample *s, co
 	t->doing.stepping = 0;
 	if (o && stepping && !root && is_by_step(t, st))
 		return subject_thrown(t, stepping, s->time, to->profile);
-	if (!o || o == root || !is_suspended(t->objects, root) || !is_by_step(t, st) || !leads_to(t->objects, o, root))
+	if (!o || o == root || !object_is_suspended(t->objects, root) || !is_by_step(t, st) ||
+	    !leads_to(t->objects, o, root))
 		return 0;
 	return put_back(t, st, awaiter_of(t->objects, o), root, s, to);
 }

@@ -14,6 +14,7 @@ struct numbers {
 	struct numbered {
 		uint64_t word;	   /* without seq, of an event or a C_CALL; 0: not known */
 		struct code *code; /* its code, if it is in the process's own table; else NULL */
+		uint32_t op;	   /* the word's */
 	} * all;
 	uint32_t n; /* of them: up to MARKER_NUMBER_MAX + 1 */
 };
@@ -74,13 +75,19 @@ static inline bool word_is_plain(const struct word_stream *l, uint64_t bits)
 /* Words of one thread, from `at` on. */
 struct word_part {
 	const struct words *w;
-	uint32_t at, end;
+	size_t at, end;
 	uint64_t in_ns; /* as decode_words() has it */
 };
 
-static inline uint64_t word_cycles(const struct word_part *p, uint32_t at)
+/* Of a clock that ticks so often, at that time: the later, the more. */
+static inline uint64_t word_ticks(uint64_t in_ns, uint64_t ns)
 {
-	return p->in_ns ? (__uint128_t)p->w->ns[at] * p->in_ns >> 32 : p->w->cycles[at];
+	return (__uint128_t)ns * in_ns >> 32;
+}
+
+static inline uint64_t word_cycles(const struct word_part *p, size_t at)
+{
+	return p->in_ns ? word_ticks(p->in_ns, p->w->ns[at]) : p->w->cycles[at];
 }
 
 static inline struct code_event word_event(struct code *code, uint64_t bits)
@@ -117,10 +124,10 @@ static inline bool word_is_c_call(const struct word_stream *l, uint64_t bits)
 	       marker_c_callee(bits);
 }
 
-/* Of what the following PY_RESUME and PY_YIELD are, with this seq; from MARKER_EXTENSIONS on. */
-static inline bool word_is_object(uint64_t bits, uint32_t seq)
+/* The kind of an EXTENSION with this seq, from MARKER_EXTENSIONS on. Of any other word: more than that can be. */
+static inline uint32_t word_kind(uint64_t bits, uint32_t seq)
 {
-	return (bits & ~MARKER_PAYLOAD_MAX) == marker_extension(seq, KIND_OBJECT, 0);
+	return bits >> MARKER_KIND_SHIFT ^ marker_head(OP_EXTENSION, seq) >> MARKER_KIND_SHIFT;
 }
 
 /* For whom the thread works. */
@@ -148,37 +155,46 @@ static inline struct code_event word_other_event(const struct word_stream *l, ui
 
 /* The words behind an event, for who takes more than one at once. */
 struct words_ahead {
-	const struct word_part *part;
+	const struct word_part *part; /* `at` is the event's */
 	const struct numbers *numbers;
-	uint32_t head; /* of a 32-bit word that continues the sequence behind the event */
+	uint32_t head; /* of a 32-bit word in the event's place */
 };
+
+/* The same of the word behind that. */
+static inline uint32_t word_next_head(uint32_t head)
+{
+	return head + (word_short_head(1) - word_short_head(0));
+}
 
 /* Is the next word, by its number, that op of the code? */
 static inline bool word_ahead_is(const struct words_ahead *w, enum marker_op op, const struct code *code)
 {
 	const struct word_part *p = w->part;
-	uint64_t number = p->at + 1 < p->end ? p->w->bits[p->at + 1] - w->head : UINT64_MAX;
+	uint64_t number = p->at + 1 < p->end ? p->w->bits[p->at + 1] - word_next_head(w->head) : UINT64_MAX;
 
-	return number < w->numbers->n && w->numbers->all[number].code == code &&
-	       marker_op(w->numbers->all[number].word) == op;
+	return number < w->numbers->n && w->numbers->all[number].code == code && w->numbers->all[number].op == op;
 }
 
 /* What `take` returns that took the next word, too. */
 #define WORDS_TWO 2
 
+/* Takes an event. 1: it needs a sample, and nothing was done. WORDS_TWO, 0, or less than 0. */
+typedef int (*word_taker)(void *to, const struct code_event *e, const struct words_ahead *w);
+
+/* Gets where in the part something else may begin, with its first word as a whole: how many words it took. */
+typedef int (*word_other_taker)(void *to, const struct word_stream *l, const struct word_part *p, size_t at,
+				uint64_t bits);
+
 /*
- * Takes events of codes that are in the process's own table, up to one that needs a sample: `take` returns 1 for it and
- * does nothing. `other` gets where in the part something else may begin, with its first word as a whole, and returns
- * how many words it took; 0: none, and did nothing. 0, or less than 0, as they returned.
+ * Takes events of codes that are in the process's own table, up to one that needs a sample. What `other` does not take
+ * (0) does, too. 0, or less than 0, as they returned. ticks: it is known that their cycles are a clock's.
  */
-static inline __attribute__((always_inline)) int
-word_stream_events(struct word_stream *l, struct word_part *part, void *to,
-		   int (*take)(void *, const struct code_event *, const struct words_ahead *),
-		   int (*other)(void *, const struct word_stream *, const struct word_part *, uint32_t, uint64_t))
+static inline __attribute__((always_inline)) int word_stream_events(struct word_stream *l, struct word_part *part,
+								    void *to, word_taker take, word_other_taker other,
+								    bool ticks)
 {
 	const uint32_t one = word_short_head(1) - word_short_head(0);
 	const struct numbers numbers = l->numbers;
-	const bool objects = l->version >= MARKER_EXTENSIONS;
 	struct word_part p = *part;
 	uint32_t head = word_short_head(l->next);
 	int err = 0;
@@ -187,13 +203,19 @@ word_stream_events(struct word_stream *l, struct word_part *part, void *to,
 		return 0;
 	for (; p.at < p.end; p.at++, head += one) {
 		uint64_t bits = p.w->bits[p.at], number = bits - head;
+		uint32_t kind;
 		struct code_event e;
 
 		if (number < numbers.n && numbers.all[number].code) {
-			e = word_event(numbers.all[number].code, numbers.all[number].word);
-		} else if (objects && word_is_object(bits, head >> MARKER_SHORT_SEQ_SHIFT)) {
+			e = (struct code_event){ .code = numbers.all[number].code,
+						 .bits = numbers.all[number].word,
+						 .op = numbers.all[number].op };
+		} else if (kind = word_kind(bits, head >> MARKER_SHORT_SEQ_SHIFT),
+			   kind == KIND_OBJECT && l->version >= MARKER_EXTENSIONS) {
 			l->object = marker_payload(bits);
 			continue;
+		} else if (kind == KIND_SUBJECT) {
+			e = (struct code_event){ .bits = bits };
 		} else {
 			e = word_other_event(l, bits, head >> MARKER_SHORT_SEQ_SHIFT);
 		}
@@ -208,8 +230,8 @@ word_stream_events(struct word_stream *l, struct word_part *part, void *to,
 		}
 		e.object = &l->object;
 		e.time = p.w->ns[p.at];
-		e.cycles = word_cycles(&p, p.at);
-		err = take(to, &e, &(struct words_ahead){ &p, &numbers, head + one });
+		e.cycles = ticks ? word_ticks(p.in_ns, e.time) : word_cycles(&p, p.at);
+		err = take(to, &e, &(struct words_ahead){ &p, &numbers, head });
 		if (err && err != WORDS_TWO)
 			break;
 		if (err) {

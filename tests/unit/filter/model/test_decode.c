@@ -257,19 +257,20 @@ static void make_codes(struct codes *codes, int32_t pid)
 }
 
 /* Takes calls, returns and branches without a sample, but no jumps. */
-static int take_event(void *to, const struct code_event *e)
+static int take_event(void *to, const struct code_event *e, const struct words_ahead *w)
 {
 	bool branch = e->op >= OP_BRANCH && e->op <= OP_BRANCH_RIGHT;
 	struct sample s = { .op = e->op, .code = e->code, .offset = word_offset(e), .callee = e->callee };
 
+	(void)w;
 	s.target = branch ? word_target(e) : SAMPLE_NOWHERE;
 	return branch || e->op == OP_PY_START || e->op == OP_PY_RETURN || e->op == OP_CALL ? take(to, &s) : 1;
 }
 
 /* A WIDE word with the JUMP behind it, as two words without samples of their own. */
-static int take_other(void *to, const struct word_stream *l, struct word_part p, uint64_t bits)
+static int take_other(void *to, const struct word_stream *l, const struct word_part *p, size_t at, uint64_t bits)
 {
-	uint64_t jump = p.at + 1 < p.end ? p.w->bits[p.at + 1] : 0;
+	uint64_t jump = at + 1 < p->end ? p->w->bits[at + 1] : 0;
 	struct code_event e = word_event(codes_own(l->process, marker_code(jump)), jump);
 	struct sample s = { .op = OP_JUMP, .code = e.code };
 
@@ -290,7 +291,7 @@ static bool is_quick(void *to, int32_t pid, int32_t tid, uint32_t interpreter)
 
 static int take_events(void *to, struct word_stream *l, struct word_part *p)
 {
-	return word_stream_events(l, p, to, take_event, take_other);
+	return word_stream_events(l, p, to, take_event, take_other, false);
 }
 
 static const struct quick_feed quick = { .is = is_quick, .events = take_events };
