@@ -422,6 +422,7 @@ int sink_event_columns_open(struct sink **out, const struct sink_options *o, cha
 	static const struct sink_ops ops = { .sample = columns_sample,
 					     .plain = columns_sample,
 					     .leave = columns_leave,
+					     .no_loops = true,
 					     .finish = columns_finish,
 					     .free = columns_free };
 	int err = sink_file_open(out, sizeof(struct event_columns), &ops, o, error);
