@@ -180,7 +180,10 @@ class Rows:
     """A recording's row groups, as Arrow has them."""
 
     def __init__(self, columns: Columns, names: tables.Names, recording: str) -> None:
-        self.columns, self.names, self.recording = columns, names, recording
+        pa, _ = arrow()
+        self.columns, self.names = columns, names
+        zeros = pa.Array.from_buffers(pa.int8(), columns.room, [None, pa.py_buffer(bytes(columns.room))])
+        self.recording = pa.DictionaryArray.from_arrays(zeros, pa.array([recording]))  # of a full row group
         self.keys, self.whats = Texts(), Texts()
         self.events = ["%d" % n if not name else name for n, name in enumerate(columns.events)]
 
@@ -197,8 +200,7 @@ class Rows:
     def _column(self, name: str) -> "Any":
         pa, _ = arrow()
         if name == "recording":
-            return pa.DictionaryArray.from_arrays(pa.Array.from_buffers(
-                pa.int8(), self.columns.rows, [None, pa.py_buffer(bytes(self.columns.rows))]), pa.array([self.recording]))
+            return self.recording.slice(0, self.columns.rows)
         if name == "event":
             return pa.DictionaryArray.from_arrays(self._numbers(name), pa.array(self.events), safe=False)
         if name == "key":
