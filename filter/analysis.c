@@ -56,10 +56,12 @@ int analysis_open_part(struct analysis **part, struct analysis *all, const struc
 {
 	struct analysis *a = *part = calloc(1, sizeof(*a));
 	int err = a ? codes_lend(&all->codes, &a->codes, parts, number) : -ENOMEM;
+	struct sink *sinks;
 
 	if (!a)
 		return err;
-	trace_init(&a->trace, &a->codes, NULL);
+	err = subscribers_parts(&all->trace.to, &sinks) ?: err;
+	trace_init(&a->trace, &a->codes, sinks);
 	trace_window(&a->trace, &o->time, &all->trace.wall);
 	recover_init(&a->recover, &a->codes, trace_feed, &a->trace);
 	decode_init(&a->decoder, &a->codes, trace_feed, &trace_quick_feed, &a->trace);
@@ -75,6 +77,11 @@ int analysis_feed(void *analysis, const struct sample *s)
 	struct analysis *a = analysis;
 
 	return a->decoder.feed(a->decoder.to, s);
+}
+
+void analysis_heard(struct analysis *a)
+{
+	subscribers_heard(&a->trace.to);
 }
 
 int analysis_fail(struct analysis *a, int err)

@@ -46,6 +46,9 @@ int analysis_open_sinks(struct analysis *a, const struct options *o);
 int analysis_open_part(struct analysis **part, struct analysis *all, const struct options *o,
 		       const struct codes_parts *parts, unsigned number);
 
+/* Of several, each: its thread feeds it no more. */
+void analysis_heard(struct analysis *a);
+
 /* A decoded sample, from a front end without words. A sample_fn; to is a struct analysis. */
 int analysis_feed(void *analysis, const struct sample *s);
 

@@ -83,6 +83,7 @@ static void *work(void *worker)
 	struct worker *w = worker;
 
 	w->err = front_ipt_decode(&w->f, w->a);
+	analysis_heard(w->a);
 	return NULL;
 }
 
@@ -133,14 +134,19 @@ static int end(struct worker *w, struct front_ipt *f)
 
 /* --- all of them --------------------------------------------------------------------------------------------- */
 
-/* Parts are made before any of them is read. */
+/* Parts are made before any of them is read. Nobody waits for one that is not. */
 static int run(struct worker *others, unsigned n, struct front_ipt *f, struct analysis *a)
 {
 	int err = 0;
 
-	for (unsigned i = 0; i < n && !err; i++)
-		err = start(&others[i]);
-	return err ?: front_ipt_decode(f, a);
+	for (unsigned i = 0; i < n; i++) {
+		err = err ?: start(&others[i]);
+		if (err)
+			analysis_heard(others[i].a);
+	}
+	err = err ?: front_ipt_decode(f, a);
+	analysis_heard(a);
+	return err;
 }
 
 static int read_apart(struct front_ipt *f, struct analysis *a, const struct options *o, const char *path,

@@ -6,10 +6,10 @@
 
 typedef bool (*condition)(const struct analysis *a, const struct options *o, const struct pt_config *c);
 
-static bool shows_events(const struct analysis *a, const struct options *o, const struct pt_config *c)
+static bool needs_all(const struct analysis *a, const struct options *o, const struct pt_config *c)
 {
 	(void)c;
-	return o->follow || subscribers_hear_events(&a->trace.to);
+	return o->follow || subscribers_need_all(&a->trace.to);
 }
 
 /* It begins where the first event of all is, and what is before it is not known of other processes. */
@@ -80,7 +80,7 @@ static const struct {
 	condition holds;
 	const char *why;
 } reasons[] = {
-	{ shows_events, "an output shows single events" },
+	{ needs_all, "an output shows single events" },
 	{ is_part, "a part of it is asked for" },
 	{ counts_chains, "chains of opcodes are asked for" },
 	{ recovers, "it is of mode opcodes" },

@@ -17,6 +17,7 @@
 
 #define BUFFER_SIZE (1u << 18)
 #define NAMES_TRIED 1000
+#define HANDLE	    32 /* "/proc/self/fd/" and a number */
 
 static int open_directly(struct out *o, int flags)
 {
@@ -27,8 +28,28 @@ static int open_directly(struct out *o, int flags)
 	return o->fd < 0 ? -errno : 0;
 }
 
-/* A name that no other report writing the same file has; the kernel applies the umask. */
-static int open_new(struct out *o)
+static int create(struct out *o)
+{
+	o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	return o->fd < 0 ? -errno : 0;
+}
+
+/* By which a file without a name is known to linkat(2). */
+static const char *handle_of(const struct out *o, char text[static HANDLE])
+{
+	snprintf(text, HANDLE, "/proc/self/fd/%d", o->fd);
+	return text;
+}
+
+static int name(struct out *o)
+{
+	char from[HANDLE];
+
+	return linkat(AT_FDCWD, handle_of(o, from), AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* Under a name that no other report writing the same file has. */
+static int make_temporary(struct out *o, int (*make)(struct out *o))
 {
 	int err = -EEXIST;
 
@@ -37,14 +58,35 @@ static int open_new(struct out *o)
 			o->temporary = NULL;
 			return -ENOMEM;
 		}
-		o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (o->fd >= 0)
+		err = make(o);
+		if (!err)
 			return 0;
-		err = -errno;
 		free(o->temporary);
 		o->temporary = NULL; /* not ours to remove */
 	}
 	return err;
+}
+
+/* Not all file systems have that, and it gets its name by way of /proc. */
+static bool open_nameless(struct out *o)
+{
+	const char *slash = strrchr(o->target, '/');
+	char *folder = slash ? strndup(o->target, slash + 1 - o->target) : strdup("."), handle[HANDLE];
+
+	o->fd = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+	free(folder);
+	if (o->fd >= 0 && access(handle_of(o, handle), F_OK)) {
+		close(o->fd);
+		o->fd = -1;
+	}
+	o->nameless = o->fd >= 0;
+	return o->nameless;
+}
+
+/* The kernel applies the umask. */
+static int open_new(struct out *o)
+{
+	return open_nameless(o) ? 0 : make_temporary(o, create);
 }
 
 /*
@@ -255,6 +297,8 @@ int out_close(struct out *o, char *error, size_t size)
 	int err;
 
 	flush(o, GZIP_END);
+	if (!o->err && o->nameless)
+		o->err = make_temporary(o, name);
 	if (close(o->fd) && !o->err)
 		o->err = -errno;
 	o->fd = -1;

@@ -2,9 +2,10 @@
 /*
  * out.h - a file being written: buffered, and either complete or absent.
  *
- * A regular file grows under a temporary name, PATH.PID-N.tmp, and gets its own name when it is closed, so that nobody
- * mistakes a partial file for a complete one; if two are written at once, one complete file remains. "-" is standard
- * output; that, pipes and devices are written directly. A path that ends in .gz is compressed (gzip.h).
+ * A regular file grows without a name, or, where the file system cannot do that, under a temporary one, PATH.PID-N.tmp,
+ * and gets its own when it is closed: so nobody mistakes a partial file for a complete one, and nothing is left of one
+ * whose process is killed. If two are written at once, one complete file remains. "-" is standard output; that, pipes
+ * and devices are written directly. A path that ends in .gz is compressed (gzip.h).
  *
  * The first error sticks: everything written after it goes nowhere. out_position says it in words.
  */
@@ -22,8 +23,9 @@ struct out {
 	int fd;		  /* -1: not open */
 	int err;	  /* 0 or a negative errno */
 	char *path;	  /* as the user named it */
-	char *temporary;  /* the file written until out_close; NULL: written directly */
-	char *target;	  /* what it is renamed to: path, symbolic links resolved */
+	bool nameless;	  /* the file written until out_close has no name yet */
+	char *temporary;  /* or this one; NULL: written directly, or nameless */
+	char *target;	  /* what it is renamed to: path, symbolic links resolved; NULL: written directly */
 	struct gzip *zip; /* NULL: not compressed */
 	uint64_t written; /* bytes that left the buffer, before compression */
 	char *buffer;

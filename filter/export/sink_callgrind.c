@@ -290,6 +290,16 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	return err;
 }
 
+static int callgrind_part(struct sink **out, struct sink *of)
+{
+	return sink_file_part(out, sizeof(struct callgrind), of);
+}
+
+static int callgrind_join(struct sink *to, struct sink *part)
+{
+	return costs_join(&((struct callgrind *)to)->costs, &((struct callgrind *)part)->costs);
+}
+
 static void callgrind_free(struct sink *s)
 {
 	costs_free(&((struct callgrind *)s)->costs);
@@ -301,6 +311,8 @@ static const struct sink_ops callgrind_ops = {
 	.enter = callgrind_enter,
 	.resume = callgrind_resume,
 	.leave = callgrind_leave,
+	.part = callgrind_part,
+	.join = callgrind_join,
 	.finish = sink_file_finish,
 	.render = render,
 	.free = callgrind_free,

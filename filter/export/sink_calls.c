@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "model/calltree_join.h"
 #include "model/profile.h"
 #include "shared/array.h"
 
@@ -200,6 +201,33 @@ static int calls_finish(struct sink *s, const struct profile *p)
 	return err ? sink_file_no_memory(s) : sink_file_close(s);
 }
 
+static int calls_part(struct sink **out, struct sink *of)
+{
+	const struct sink_calls *whole = (const struct sink_calls *)of;
+	struct sink_calls *c;
+	int err = sink_file_part(out, sizeof(*c), of);
+
+	if (err)
+		return err;
+	c = (struct sink_calls *)*out;
+	c->tree.by_process = whole->tree.by_process;
+	c->profiled = whole->profiled;
+	c->with_spans = whole->with_spans;
+	c->groups.by = whole->groups.by;
+	return 0;
+}
+
+/* Groups are numbered in the order in which they appear in any process. */
+static int calls_join(struct sink *to, struct sink *part)
+{
+	struct sink_calls *c = (struct sink_calls *)to, *more = (struct sink_calls *)part;
+	uint32_t by;
+
+	if (more->groups.n || more->groups.others || more->groups.other_tasks)
+		return -EAGAIN;
+	return calltree_join(&c->tree, &more->tree, &by);
+}
+
 static void calls_free(struct sink *s)
 {
 	struct sink_calls *c = (struct sink_calls *)s;
@@ -216,6 +244,8 @@ static const struct sink_ops calls_ops = {
 	.leave = calls_leave,
 	.call = calls_call,
 	.label = calls_label,
+	.part = calls_part,
+	.join = calls_join,
 	.finish = calls_finish,
 	.free = calls_free,
 };

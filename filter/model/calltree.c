@@ -84,7 +84,7 @@ void calltree_leave_edge(struct calltree *t, struct call_root *r, const struct a
 	r->current = edge->parent;
 }
 
-static uint32_t child_of(struct calltree *t, uint32_t parent, struct code *code)
+static uint32_t child_of(struct calltree *t, uint32_t parent, struct code *code, uint64_t ns)
 {
 	uint32_t n = t->nodes[parent].hot;
 	uint64_t key = (uint64_t)parent << CODE_BITS | code->id;
@@ -92,8 +92,10 @@ static uint32_t child_of(struct calltree *t, uint32_t parent, struct code *code)
 	if (n && t->nodes[n].code == code)
 		return n;
 	n = (uintptr_t)map_get(&t->children, key);
-	if (!n)
+	if (!n) {
 		n = add_child(t, parent, code, key);
+		t->nodes[n].born_ns = ns;
+	}
 	t->nodes[parent].hot = n;
 	return n;
 }
@@ -118,11 +120,11 @@ struct call_root *calltree_root_made(struct calltree *t, struct call_root *r)
 	return r && r->root ? r : NULL;
 }
 
-uint32_t calltree_child(struct calltree *t, uint32_t parent, struct code *code, uint32_t group)
+uint32_t calltree_child(struct calltree *t, uint32_t parent, const struct activation *a, uint32_t group)
 {
 	uint32_t n = t->nodes[parent].group == group ? parent : edge_of(t, parent, group);
 
-	return n ? child_of(t, n, code) : CALLTREE_NONE;
+	return n ? child_of(t, n, a->code, a->start_ns) : CALLTREE_NONE;
 }
 
 int calltree_resume(struct calltree *t, const struct activation *a)
@@ -149,7 +151,7 @@ void calltree_add_inner(struct call_root *r, uint64_t ns, uint64_t cycles)
 int calltree_begin_span(struct calltree *t, const struct label_mark *m)
 {
 	struct call_root *r = calltree_root(t, m->pid, m->tid, m->interpreter);
-	uint32_t n = r ? child_of(t, r->current, (struct code *)m->name) : CALLTREE_NONE;
+	uint32_t n = r ? child_of(t, r->current, (struct code *)m->name, m->ns) : CALLTREE_NONE;
 
 	if (!n || !ARRAY_ROOM(r->spans, r->nspans, r->spans_size))
 		return -ENOMEM;

@@ -20,8 +20,9 @@
 struct call_node {
 	uint32_t parent, first, last, next; /* its children from first to last, in order of appearance */
 	uint32_t hot;			    /* the child entered last */
-	struct code *code;		    /* NULL: a root, or the edge of a group: no path */
 	uint32_t group;			    /* its own, and that of what it calls (calltree_enter_in()) */
+	struct code *code;		    /* NULL: a root, or the edge of a group: no path */
+	uint64_t born_ns;		    /* when it was entered first */
 	uint64_t calls;			    /* PY_START */
 	uint64_t resumes;		    /* PY_RESUME, PY_THROW */
 	uint64_t ns, cycles;		    /* from enter to leave: sums over activations, nested ones included */
@@ -73,7 +74,7 @@ static inline struct call_root *calltree_root_of(struct calltree *t, const struc
 }
 
 /* For calltree_enter_on() and calltree_leave_on() alone: all but what comes most often. */
-uint32_t calltree_child(struct calltree *t, uint32_t parent, struct code *code, uint32_t group);
+uint32_t calltree_child(struct calltree *t, uint32_t parent, const struct activation *a, uint32_t group);
 void calltree_leave_edge(struct calltree *t, struct call_root *r, const struct activation *a, uint64_t end_ns,
 			 uint64_t end_cycles);
 void calltree_add_inner(struct call_root *r, uint64_t ns, uint64_t cycles);
@@ -84,7 +85,7 @@ static inline int calltree_enter_on(struct calltree *t, struct call_root *r, con
 	uint32_t n = t->nodes[r->current].hot;
 
 	if (!n || t->nodes[n].code != a->code || t->nodes[n].group != group)
-		n = calltree_child(t, r->current, a->code, group);
+		n = calltree_child(t, r->current, a, group);
 	if (!n)
 		return -ENOMEM;
 	r->current = n;

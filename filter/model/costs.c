@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "code/codes_part.h"
 #include "shared/array.h"
 
 struct cost_frame {
@@ -319,6 +320,47 @@ int costs_leave(struct costs *c, const struct activation *a, enum leave_how how,
 		next->cycles = end_cycles;
 	}
 	return count_open(s, a->code, -1) < 0 ? -ENOMEM : 0;
+}
+
+/* Its index there, or -ENOMEM. */
+static int64_t join_place(struct costs *to, const struct place *more)
+{
+	struct code *code = codes_same(more->code);
+	int64_t i = code ? place_of(to, code, more->kind, more->at) : -ENOMEM;
+
+	if (i < 0)
+		return i;
+	to->places[i].ns += more->ns;
+	to->places[i].cycles += more->cycles;
+	to->places[i].instructions += more->instructions;
+	return i;
+}
+
+static int join_calls(struct costs *to, const struct place *from, const struct place_calls *more)
+{
+	struct code *callee = codes_same(more->callee);
+	const struct place none = { .code = from->code, .kind = from->kind, .at = from->at };
+	int64_t place = join_place(to, &none), i = callee && place >= 0 ? calls_of(to, place, callee) : -ENOMEM;
+
+	if (i < 0)
+		return i;
+	to->calls[i].calls += more->calls;
+	to->calls[i].ns += more->ns;
+	to->calls[i].cycles += more->cycles;
+	to->calls[i].instructions += more->instructions;
+	return 0;
+}
+
+int costs_join(struct costs *to, const struct costs *more)
+{
+	int64_t err = 0;
+
+	to->stepped |= more->stepped;
+	for (uint32_t i = 0; i < more->nplaces && err >= 0; i++)
+		err = join_place(to, &more->places[i]);
+	for (uint32_t i = 0; i < more->ncalls && err >= 0; i++)
+		err = join_calls(to, &more->places[more->calls[i].from], &more->calls[i]);
+	return err < 0 ? err : 0;
 }
 
 static void release(struct tstate *tstate)

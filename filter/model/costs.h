@@ -53,4 +53,7 @@ int costs_enter(struct costs *c, const struct activation *a);
 int costs_resume(struct costs *c, const struct activation *a);
 int costs_leave(struct costs *c, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles);
 
+/* Adds those of other processes, whose codes were given back (codes_part.h). 0 or -ENOMEM. */
+int costs_join(struct costs *to, const struct costs *more);
+
 void costs_free(struct costs *c);

@@ -10,6 +10,7 @@
 #include "shared/array.h"
 
 #define IMPORTLIB "<frozen importlib"
+#define ZIPIMPORT "<frozen zipimport"
 
 static uint64_t key_of(const struct raise *at)
 {
@@ -61,7 +62,7 @@ static struct flight *innermost(struct flights *f)
 static void drop(struct flights *f, uint32_t depth)
 {
 	for (struct flight *x; (x = innermost(f)) && x->depth >= depth; f->n--)
-		end(x, x->depth ? &x->row->dropped : &x->row->left);
+		end(x, x->depth || x->finds ? &x->row->dropped : &x->row->left);
 }
 
 void flights_end(struct flights *f)
@@ -215,6 +216,7 @@ void flights_unwind(struct flights *f, uint32_t depth, const struct code *code)
 		return;
 	x->frames += !code->c;
 	x->imports = !strncmp(code->file, IMPORTLIB, strlen(IMPORTLIB));
+	x->finds = x->imports || !strncmp(code->file, ZIPIMPORT, strlen(ZIPIMPORT));
 	x->depth--;
 }
 

@@ -50,6 +50,7 @@ struct flight {
 	uint32_t frames;  /* that it has left */
 	uint32_t handler; /* of the row's; of those that were handled */
 	bool imports;	  /* the last frame that it left was importlib's, and CPython has cut off its traceback */
+	bool finds;	  /* or zipimport's: where that is the outermost, C code asked it for a script or a module */
 };
 
 #define FLIGHTS_KEPT 16 /* that were handled and may be raised again; older ones count as handled */

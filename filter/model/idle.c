@@ -5,7 +5,7 @@
 
 #define DEEPEST 8 /* functions from the worker's to the one that waits: queues of Python wait in a condition */
 
-/* Functions that take jobs, each by a queue's get(), and what they are the worker of. */
+/* Functions that take jobs, each by a queue's get() or by a lock of its own, and what they are the worker of. */
 static const struct {
 	const char *file, *qualname;
 } workers[] = {
@@ -13,6 +13,10 @@ static const struct {
 	{ "concurrent/futures/process.py", "_process_worker" },
 	{ "multiprocessing/pool.py", "worker" },
 	{ "anyio/_backends/_asyncio.py", "WorkerThread.run" },
+	{ "trio/_core/_thread_cache.py", "WorkerThread._work" },
+	{ "twisted/_threads/_threadworker.py", "ThreadWorker.__init__.<locals>.work" },
+	{ "distributed/threadpoolexecutor.py", "_worker" },
+	{ "loky/process_executor.py", "_process_worker" },
 };
 
 static bool ends_with(const char *text, const char *end)

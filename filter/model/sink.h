@@ -8,8 +8,8 @@
  *
  * Order within a thread: enter and leave nest; an iterate belongs to the innermost frame at that time; a gap comes
  * after the leaves of all frames it closed. Threads interleave in time order. Every callback returns 0, or a negative
- * errno that ends the analysis. Where no sink has callbacks for single events, but only for the end, processes may be
- * analysed in several threads (profile_join.h).
+ * errno that ends the analysis. Where each sink that hears of single events has `part`, processes may be analysed in
+ * several threads (profile_join.h).
  */
 #pragma once
 
@@ -179,6 +179,15 @@ struct sink_ops {
 	int (*segment)(struct sink *s, const struct sample *edge);
 	/* Only while a recording is followed: a second of its clock is over, up to ns. function.h has open_ns. */
 	int (*second)(struct sink *s, const struct profile *p, uint64_t ns);
+	/*
+	 * Makes a sink that hears of some processes, in another thread, while `of` hears of others: it writes nothing.
+	 * NULL: the sink has to hear of all events, if of any. 0 or a negative errno.
+	 */
+	int (*part)(struct sink **out, struct sink *of);
+	/* The first one, and each part: its thread tells it no more, so nobody need wait for it. NULL: nobody does. */
+	void (*heard)(struct sink *s);
+	/* Adds what a part heard, and may take it away there. 0 or -ENOMEM; -EAGAIN: one has to hear of all. */
+	int (*join)(struct sink *to, struct sink *part);
 	/* The trace is over; everything open has been left. */
 	int (*finish)(struct sink *s, const struct profile *p);
 	/* For sink_file_finish(): prints what the file has. 0, or there is no memory. */
@@ -198,6 +207,7 @@ struct sink_links {
 struct sink {
 	const struct sink_ops *ops;
 	struct sink *next;
+	struct sink *of; /* it is a part of that one; NULL: of none */
 	struct sink_links after;
 	const struct profile *profile; /* grows while the trace is read; NULL: the sink is in no analysis */
 	char error[SINK_ERROR];	       /* one line, set when a callback fails */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct out *out_of(struct sink *s)
 {
@@ -22,6 +23,19 @@ int sink_file_open(struct sink **out, size_t size, const struct sink_ops *ops, c
 	f->sink.ops = ops;
 	*out = &f->sink;
 	return 0;
+}
+
+int sink_file_part(struct sink **out, size_t size, const struct sink *of)
+{
+	struct sink_file *f = calloc(1, size);
+
+	if (!f)
+		return -ENOMEM;
+	f->sink.ops = of->ops;
+	f->out.fd = -1;
+	f->out.path = strdup(((const struct sink_file *)of)->out.path);
+	*out = &f->sink;
+	return f->out.path ? 0 : -ENOMEM;
 }
 
 int sink_file_status(struct sink *s)

@@ -21,6 +21,9 @@ struct sink_file {
 int sink_file_open(struct sink **out, size_t size, const struct sink_ops *ops, const struct sink_options *o,
 		   char *error);
 
+/* A sink_ops.part for sinks of `size` bytes: zeroed, with the same callbacks and without a file. */
+int sink_file_part(struct sink **out, size_t size, const struct sink *of);
+
 /* 0, or the first error of writing, its text set. */
 int sink_file_status(struct sink *s);
 

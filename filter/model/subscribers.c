@@ -46,7 +46,7 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 #undef LINK_IF
 	a.no_loops = sinks != NULL;
 	for (const struct sink *s = sinks; s; s = s->next)
-		a.no_loops &= s->ops->no_loops;
+		a.no_loops &= s->ops->no_loops && !s->ops->part; /* beside parts, sinks that have none are not listed */
 	a.only_plain = true;
 	for (const struct sink *s = a.first.sample; s; s = s->after.sample)
 		a.only_plain &= s->ops->plain != NULL;
@@ -90,10 +90,50 @@ uint64_t subscribers_quiet_until(const struct subscribers *to, int32_t pid, int3
 	return until;
 }
 
-bool subscribers_hear_events(const struct subscribers *to)
+static bool hears_events(const struct sink_ops *o)
 {
-	const struct sink_links *l = &to->first;
+	return o->sample || o->passed || o->enter || o->leave || o->call || o->resume || o->iterate || o->off ||
+	       o->exception || o->label || o->span || o->task || o->gap || o->second;
+}
 
-	return l->sample || l->passed || l->enter || l->leave || l->call || l->resume || l->iterate || l->off ||
-	       l->exception || l->label || l->span || l->task || l->gap || l->second;
+bool subscribers_need_all(const struct subscribers *to)
+{
+	for (const struct sink *s = to->sinks; s; s = s->next)
+		if (hears_events(s->ops) && !s->ops->part)
+			return true;
+	return false;
+}
+
+int subscribers_parts(const struct subscribers *of, struct sink **parts)
+{
+	struct sink **end = parts;
+	int err = 0;
+
+	*parts = NULL;
+	for (struct sink *s = of->sinks; s && !err; s = s->next) {
+		if (!s->ops->part)
+			continue;
+		err = s->ops->part(end, s);
+		if (err)
+			break;
+		(*end)->of = s;
+		end = &(*end)->next;
+	}
+	return err;
+}
+
+void subscribers_heard(const struct subscribers *to)
+{
+	for (struct sink *s = to->sinks; s; s = s->next)
+		if (s->ops->heard)
+			s->ops->heard(s);
+}
+
+int subscribers_join(const struct subscribers *parts)
+{
+	int err = 0;
+
+	for (struct sink *s = parts->sinks; s && !err; s = s->next)
+		err = s->of->ops->join(s->of, s);
+	return err;
 }

@@ -29,8 +29,17 @@ struct subscribers {
 /* Sinks are called in the order in which they were added. */
 struct subscribers subscribers_of(struct sink *sinks, struct profile *profile);
 
-/* Does one of them want to hear of single events, in the order of time? (Of a flight recorder's segments all do.) */
-bool subscribers_hear_events(const struct subscribers *to);
+/* Does one of them have to hear of all events, in the order of time? (Of a flight recorder's segments all do.) */
+bool subscribers_need_all(const struct subscribers *to);
+
+/* Parts of those that have some (sink.h), in a list: of what was made even after an error. 0 or a negative errno. */
+int subscribers_parts(const struct subscribers *of, struct sink **parts);
+
+/* All of them, or all parts: they hear of no more events. */
+void subscribers_heard(const struct subscribers *to);
+
+/* Adds all parts to what they are parts of. 0 or what one returned. */
+int subscribers_join(const struct subscribers *parts);
 
 /* Tells those that hear of either of an activation that begins and, as the next event of its thread, returns. */
 int subscribers_call(const struct subscribers *to, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);

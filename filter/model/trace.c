@@ -425,7 +425,7 @@ static int join(struct trace *t, const struct trace *more)
 		p->start_ns = more->profile.start_ns;
 	t->begun |= more->begun;
 	t->started |= more->started;
-	return profile_join(p, &more->profile);
+	return profile_join(p, &more->profile) ?: subscribers_join(&more->to);
 }
 
 static int finish_all_threads(struct trace *t)

@@ -221,7 +221,7 @@ static int close_out(struct packing *p, struct packed *packed)
 	out_flush(&p->out);
 	packed->packed = p->out.written;
 	err = out_position(&p->out, p->error, PACK_ERROR);
-	if (!err && p->out.temporary && fsync(p->out.fd))
+	if (!err && p->out.target && fsync(p->out.fd))
 		err = fail(p->error, -errno, "cannot write", p->out.path);
 	if (!err)
 		return out_close(&p->out, p->error, PACK_ERROR);

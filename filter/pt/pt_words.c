@@ -5,35 +5,12 @@
  */
 #include "pt_words.h"
 
-#define WORD_SIZE_MAX 12u	   /* of a PTW and the CYC before it */
+#define WORD_SIZE_MAX 12u	   /* of a PTW and the CYC before it, */
+#define CYC_BITS      12	   /* which has so many, or fewer */
 #define DOUBLES_COUNT (1ull << 53) /* up to here, one by one */
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE bool is_ptw(const uint8_t *p)
-{
-	uint16_t head;
-
-	memcpy(&head, p, sizeof(head));
-	return (head & ~0x2000) == 0x1202; /* 02 32, or with 4 bytes 02 12 */
-}
-
-/* What is before a PTW, in bytes: none, or a CYC in one byte. -1: something else. */
-static int other_size(const uint8_t *p)
-{
-	if (is_ptw(p))
-		return 0;
-	return (*p & 7) == 3 && is_ptw(p + 1) ? 1 : -1;
-}
-
-/* A CYC of two bytes, as nearly all are, is seen with its PTW, of 8 bytes or of 4, at once. */
-INLINE uint32_t read_bytes(const uint8_t *p)
-{
-	uint32_t bytes;
-
-	memcpy(&bytes, p, sizeof(bytes));
-	return bytes;
-}
 INLINE uint64_t read_word(const uint8_t *p)
 {
 	uint64_t word;
@@ -41,17 +18,45 @@ INLINE uint64_t read_word(const uint8_t *p)
 	memcpy(&word, p, sizeof(word));
 	return word;
 }
-INLINE bool is_usual(uint32_t bytes)
+
+/* A PTW and the CYC before it: the word, the cycles, the bytes of the CYC and of both. size 0: it is something else. */
+struct pair {
+	uint64_t word, cycles;
+	uint32_t cyc, size;
+};
+
+#define PTW	 0x1202u /* 02 12, or with 8 bytes 02 32 */
+#define PTW_LONG 0x2000u
+#define PTW_MASK (0xffffu & ~PTW_LONG)
+
+INLINE struct pair pair_of(const uint8_t *p, uint32_t cyc, uint64_t cycles, bool is_long)
 {
-	return (bytes & 0xffff0107) == 0x32020007;
+	uint64_t word = read_word(p + cyc + 2);
+
+	return (struct pair){ is_long ? word : (uint32_t)word, cycles, cyc, cyc + (is_long ? 10 : 6) };
 }
-INLINE bool is_usual_short(uint32_t bytes)
+
+/* What is before the PTW is none, or one byte. */
+INLINE struct pair read_rare_pair(const uint8_t *p, uint64_t row)
 {
-	return (bytes & 0xffff0107) == 0x12020007;
+	if ((row & (PTW_MASK << 8 | 7)) == (PTW << 8 | 3))
+		return pair_of(p, 1, row >> 3 & 0x1f, row >> 8 & PTW_LONG);
+	if ((row & PTW_MASK) == PTW)
+		return pair_of(p, 0, 0, row & PTW_LONG);
+	return (struct pair){ 0 };
 }
-INLINE uint64_t usual_cycles(uint32_t bytes)
+
+/* A CYC of two bytes, as nearly all are, is seen with its PTW, of 4 bytes or of 8, at once. */
+INLINE struct pair read_pair(const uint8_t *p)
 {
-	return (bytes >> 3 & 0x1f) | (bytes >> 4 & 0xfe0);
+	uint64_t row = read_word(p);
+	uint64_t cycles = (row >> 3 & 0x1f) | (row >> 4 & 0xfe0);
+
+	if ((row & 0xffff0107) == (PTW << 16 | 7))
+		return (struct pair){ row >> 32, cycles, 2, 8 };
+	if ((row & 0xffff0107) == ((PTW | PTW_LONG) << 16 | 7))
+		return (struct pair){ read_word(p + 4), cycles, 2, 12 };
+	return read_rare_pair(p, row);
 }
 
 /*
@@ -64,9 +69,9 @@ struct line {
 	bool one;
 };
 
-INLINE uint64_t time_at(const struct line *l, bool one, uint64_t cycles)
+INLINE uint64_t time_at(const struct line *l, uint64_t cycles)
 {
-	int64_t time = one ? (int64_t)(l->from + cycles) : (int64_t)(l->base + (int64_t)cycles * l->ratio);
+	int64_t time = (int64_t)(l->base + (int64_t)cycles * l->ratio);
 
 	return time > (int64_t)l->since ? time : (int64_t)l->since;
 }
@@ -95,7 +100,61 @@ static uint32_t words_ahead(const struct pt_walk *w, const struct state *s)
 	return ahead < WORDS_MAX - s->n ? s->n + (uint32_t)ahead : WORDS_MAX;
 }
 
-INLINE struct state take_all(const struct pt_walk *w, struct state s, uint64_t most, struct line line, bool one)
+/*
+ * Nanoseconds of a clock of which a cycle is a tick: those at a beginning, and what came since, in 2^-32 ns. That is
+ * exact: what a tick is has at most 32 fractional bits (tsc.h).
+ */
+struct ticker {
+	uint64_t ns, part, tick;
+};
+#define TICK_MOST 4 /* ns; so the cycles of a room do not overflow: */
+_Static_assert((uint64_t)WORDS_MAX << CYC_BITS < (1u << 31) / TICK_MOST, "2^-32 ns of them fit into 64 bits");
+
+static bool is_ticker(const struct tsc_conv *conv)
+{
+	return conv->shift <= 32 && (uint64_t)conv->mult >> conv->shift < TICK_MOST;
+}
+
+static struct ticker ticker_at(const struct tsc_conv *conv, uint64_t ticks)
+{
+	__uint128_t ns = (__uint128_t)ticks * conv->mult << (32 - conv->shift);
+
+	return (struct ticker){ conv->zero + (uint64_t)(ns >> 32), (uint32_t)ns,
+				(uint64_t)conv->mult << (32 - conv->shift) };
+}
+
+INLINE uint64_t ticker_ns(const struct ticker *t, uint64_t passed)
+{
+	return t->ns + ((t->part + passed * t->tick) >> 32);
+}
+
+/* A cycle is a tick, and the time is the sum of them. */
+static struct state take_ticks(const struct pt_walk *w, struct state s, uint64_t most, const struct line *line)
+{
+	const struct ticker t = ticker_at(&w->time.clocks->conv, line->from + s.cycles);
+	const uint64_t limit = most - s.cycles, thread = w->thread + w->core;
+	const uint32_t end = words_ahead(w, &s);
+	struct words *to = w->words;
+	uint64_t passed = 0;
+
+	for (; s.n < end; s.n++) {
+		struct pair pair = read_pair(s.p);
+
+		if (!pair.size || passed + pair.cycles > limit)
+			break;
+		passed += pair.cycles;
+		to->bits[s.n] = pair.word;
+		to->ns[s.n] = ticker_ns(&t, passed);
+		to->cycles[s.n] = thread + passed;
+		s.p += pair.size;
+	}
+	s.cycles += passed;
+	s.now = line->from + s.cycles;
+	return s;
+}
+
+/* With any other clock. */
+static struct state take_cycles(const struct pt_walk *w, struct state s, uint64_t most, const struct line *line)
 {
 	const struct tsc_factor factor = tsc_factor(&w->time.clocks->conv);
 	const uint64_t thread = w->thread + w->core - s.cycles;
@@ -103,28 +162,16 @@ INLINE struct state take_all(const struct pt_walk *w, struct state s, uint64_t m
 	struct words *to = w->words;
 
 	for (; s.n < end; s.n++) {
-		uint32_t bytes = read_bytes(s.p);
-		uint64_t cycles = usual_cycles(bytes);
-		int64_t size = 2;
-		bool is_short = is_usual_short(bytes);
+		struct pair pair = read_pair(s.p);
 
-		if (!is_short && !is_usual(bytes)) {
-			size = other_size(s.p);
-			if (size < 0)
-				break;
-			cycles = *s.p >> 3;
-			is_short = s.p[size + 1] == 0x12;
-		}
-		if (size) {
-			if (cycles > most - s.cycles)
-				break;
-			s.cycles += cycles;
-			s.now = time_at(&line, one, s.cycles);
-		}
-		to->bits[s.n] = is_short ? read_bytes(s.p + size + 2) : read_word(s.p + size + 2);
+		if (!pair.size || pair.cycles > most - s.cycles)
+			break;
+		s.cycles += pair.cycles;
+		s.now = pair.cyc ? time_at(line, s.cycles) : s.now;
+		to->bits[s.n] = pair.word;
 		to->ns[s.n] = tsc_factor_ns(&factor, s.now);
 		to->cycles[s.n] = thread + s.cycles;
-		s.p += size + (is_short ? 6 : 10);
+		s.p += pair.size;
 	}
 	return s;
 }
@@ -150,7 +197,10 @@ bool pt_words(struct pt_walk *w)
 	if (most <= s.cycles || w->end - w->p < 2 * PACKET_SIZE_MAX)
 		return false;
 	line = line_of(&w->time, most);
-	s = line.one ? take_all(w, s, most, line, true) : take_all(w, s, most, line, false);
+	if (line.one && line.from + s.cycles >= line.since && is_ticker(&w->time.clocks->conv))
+		s = take_ticks(w, s, most, &line);
+	else
+		s = take_cycles(w, s, most, &line);
 	if (s.n == w->words->n)
 		return false;
 	settle(w, &s);

@@ -27,7 +27,8 @@ static int add_recent(struct columns *c, struct columns_row *row)
 	return err;
 }
 
-int columns_finish(struct columns *c)
+/* Nothing is in a row any more. */
+static int flush(struct columns *c)
 {
 	int err = 0;
 
@@ -57,7 +58,7 @@ static int merge(struct map *cells)
 /* Columns become twice as wide. */
 static int widen(struct columns *c)
 {
-	int err = columns_finish(c) ?: merge(&c->cells);
+	int err = flush(c) ?: merge(&c->cells);
 
 	for (int i = 0; i < COLUMNS_MORE && !err; i++)
 		err = merge(&c->more[i]);
@@ -87,6 +88,16 @@ static int reach(struct columns *c, uint64_t ns)
 	int err = 0;
 
 	while (!err && ((ns - c->origin_ns) >> c->shift >= COLUMNS_MOST || is_full(c)))
+		err = widen(c);
+	return err;
+}
+
+/* So wide as they would be if there had been all cells at once. */
+int columns_finish(struct columns *c)
+{
+	int err = flush(c);
+
+	while (!err && is_full(c))
 		err = widen(c);
 	return err;
 }
@@ -181,7 +192,7 @@ static void begin(struct columns *c, uint64_t ns)
 	if (c->begun)
 		return;
 	c->begun = true;
-	c->origin_ns = ns;
+	c->origin_ns = c->origin ? agreement_reach(c->origin, ns) : ns;
 	c->shift = COLUMNS_SHIFT;
 	c->width_ns = COLUMNS_WIDTH;
 }
@@ -285,6 +296,104 @@ uint64_t columns_sum(const struct columns *c, const struct columns_row *row, uin
 	for (uint32_t i = column; i < column + n && i < COLUMNS_MOST; i++)
 		sum += (uintptr_t)map_get(&c->cells, columns_key(row->number, i, node));
 	return sum;
+}
+
+void columns_agree(struct columns *c, struct agreement *origin)
+{
+	c->origin = origin;
+	agreement_enter(origin);
+}
+
+/* What begins only after that, when all is over, is nobody's first event; and if it were, columns_join() would see. */
+void columns_heard(struct columns *c)
+{
+	if (c->origin && !c->begun)
+		agreement_leave(c->origin);
+	c->origin = NULL;
+}
+
+/* Both begin at one time and are of one width then. */
+static int adapt(struct columns *to, struct columns *more)
+{
+	int err = flush(to) ?: flush(more);
+
+	if (!to->begun)
+		begin(to, more->origin_ns);
+	if (to->origin_ns != more->origin_ns)
+		return -EAGAIN;
+	while (to->shift < more->shift && !err)
+		err = widen(to);
+	while (more->shift < to->shift && !err)
+		err = widen(more);
+	return err;
+}
+
+/* by[its number before]: how much higher its nodes are; those of a group are none. */
+static int join_row(struct columns *to, const struct columns_row *more, uint32_t nodes, uint32_t *by)
+{
+	const struct tstate *s = &more->tstate;
+	struct columns_row *row = tstate_of(&to->rows, s->pid, s->tid, 0, sizeof(*row));
+	struct tstate tstate;
+
+	if (!row || row->numbered)
+		return row ? -EAGAIN : -ENOMEM;
+	tstate = row->tstate;
+	*row = *more;
+	row->tstate = tstate;
+	row->number += to->nrows;
+	by[more->number] = more->group ? 0 : nodes;
+	return 0;
+}
+
+/* A thread's row is of the same process as that of its waits. */
+static void find_waits(struct columns *to, const struct columns *more)
+{
+	for (const struct tstate *s = more->rows.all; s; s = s->next) {
+		struct columns_row *row = (struct columns_row *)tstate_find(&to->rows, s->pid, s->tid, 0);
+
+		if (row->waits)
+			row->waits = (const struct columns_row *)tstate_find(&to->rows, s->pid, row->waits->tstate.tid,
+									     0);
+	}
+}
+
+static int join_cells(struct map *to, const struct map *more, uint32_t rows, const uint32_t *by)
+{
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(more, s));) {
+		uint32_t row = columns_number(s->key);
+		uint64_t key = columns_key(rows + row, columns_column(s->key), by[row] + columns_node(s->key));
+
+		err = map_count(to, key, (uintptr_t)s->value);
+	}
+	return err;
+}
+
+static int join_all(struct columns *to, struct columns *more, uint32_t nodes, uint32_t *by)
+{
+	int err = more->begun ? adapt(to, more) : 0;
+
+	for (const struct tstate *s = more->rows.all; s && !err; s = s->next)
+		err = join_row(to, (const struct columns_row *)s, nodes, by);
+	if (err)
+		return err;
+	find_waits(to, more);
+	err = join_cells(&to->cells, &more->cells, to->nrows, by);
+	for (int i = 0; i < COLUMNS_MORE && !err; i++)
+		err = join_cells(&to->more[i], &more->more[i], to->nrows, by);
+	to->nrows += more->nrows;
+	return err;
+}
+
+int columns_join(struct columns *to, struct columns *more, uint32_t nodes)
+{
+	uint32_t *by = calloc(more->nrows + 1, sizeof(*by));
+	int err = by ? join_all(to, more, nodes, by) : -ENOMEM;
+
+	free(by);
+	columns_free(more);
+	return err;
 }
 
 void columns_free(struct columns *c)

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "base/agreement.h"
 #include "base/map.h"
 #include "model/cpu.h"
 #include "model/tstate.h"
@@ -29,8 +30,9 @@ enum columns_more { COLUMNS_WAITING, COLUMNS_PREEMPTED, COLUMNS_CALLS, COLUMNS_M
 struct columns_row {
 	struct tstate tstate; /* of interpreter 0, whichever it runs */
 	bool numbered;
-	uint32_t number; /* 0, 1, 2, ... */
-	uint32_t node;	 /* where it is; 0: in no function */
+	uint32_t number;  /* 0, 1, 2, ... */
+	uint64_t born_ns; /* when it was first heard of, as who made it says */
+	uint32_t node;	  /* where it is; 0: in no function */
 	uint64_t since_ns;
 	uint64_t ns;			 /* in functions, in all */
 	bool group;			 /* no thread: what was added by columns_add() */
@@ -60,8 +62,9 @@ struct columns {
 	struct tstates rows; /* struct columns_row */
 	uint32_t nrows;
 	bool begun;
-	uint64_t origin_ns; /* of column 0 */
-	uint64_t width_ns;  /* 1 << shift */
+	struct agreement *origin; /* with those of other processes, on the first event of all; NULL: there are none */
+	uint64_t origin_ns;	  /* of column 0 */
+	uint64_t width_ns;	  /* 1 << shift */
 	unsigned shift;
 	struct map cells;	       /* columns_key() -> ns */
 	struct map more[COLUMNS_MORE]; /* the same -> ns, ns, and how often */
@@ -134,6 +137,19 @@ const struct columns_row *columns_find_group(const struct columns *c, int32_t pi
 /* What is in so many columns of a row, from one on, of a node. After columns_finish(). */
 uint64_t columns_sum(const struct columns *c, const struct columns_row *row, uint32_t node, uint32_t column,
 		     uint32_t n);
+
+/*
+ * Columns of several groups of processes, each filled by a thread of its own, begin at one time: members of
+ * `origin`, each waits at its first event. What has none is not waited for any more after columns_heard().
+ */
+void columns_agree(struct columns *c, struct agreement *origin);
+void columns_heard(struct columns *c);
+
+/*
+ * Adds the columns of other processes, and frees them; their nodes are `nodes` higher from then on (calltree_join()).
+ * 0 or -ENOMEM; -EAGAIN: they have rows in common, or did not agree.
+ */
+int columns_join(struct columns *to, struct columns *more, uint32_t nodes);
 
 /* Everything is in `cells` after that. 0 or -ENOMEM. */
 int columns_finish(struct columns *c);

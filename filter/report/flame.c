@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Nodes of the call tree are numbered in order of appearance, callers first, and so are those made of them: sums over
- * a path and all below it need no walk, only a loop from the last node to the first.
+ * Nodes are numbered in the order in which paths of the call tree were entered, callers first: sums over a path and all
+ * below it need no walk, only a loop from the last node to the first.
  */
 #include "flame.h"
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "model/calltree_join.h"
 #include "shared/array.h"
 
 static bool same_owner(const struct code *a, const struct code *b)
@@ -76,25 +77,23 @@ static uint32_t child_of(struct flame *f, uint32_t parent, uint32_t place)
 /* Finds the node of each of the call tree's: that of a root is node 0. */
 static int join_paths(struct flame *f)
 {
-	const struct calltree *t = f->tree;
 	struct map places = { 0 }; /* struct code -> place: most paths end in a function that was seen before */
-	int err = 0;
+	uint32_t npaths, *paths = calltree_paths(f->tree, &npaths);
+	int err = paths ? 0 : -ENOMEM;
 
-	for (uint32_t i = 1; i < t->nnodes && !err; i++) {
-		const struct call_node *n = &t->nodes[i];
-		uint32_t place;
+	for (uint32_t i = 0; i < npaths && !err; i++) {
+		const struct call_node *n = &f->tree->nodes[paths[i]];
+		uint32_t place = (uintptr_t)map_get(&places, (uintptr_t)n->code), *node = &f->node_of[paths[i]];
 
-		if (!n->code)
-			continue;
-		place = (uintptr_t)map_get(&places, (uintptr_t)n->code);
 		if (!place) {
 			place = place_of(f, n->code);
 			err = place ? map_put(&places, (uintptr_t)n->code, (void *)(uintptr_t)place) : -ENOMEM;
 		}
 		if (!err)
-			f->node_of[i] = child_of(f, f->node_of[n->parent], place - 1);
-		err = err ?: f->node_of[i] ? 0 : -ENOMEM;
+			*node = child_of(f, f->node_of[n->parent], place - 1);
+		err = err ?: *node ? 0 : -ENOMEM;
 	}
+	free(paths);
 	map_free(&places);
 	return err;
 }

@@ -148,7 +148,7 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 		write_time(f, "Waiting", p->traced_off.waiting_ns);
 		write_time(f, "Preempted", p->traced_off.ns - p->traced_off.waiting_ns);
 	}
-	if (profile_has_waits(p))
+	if (profile_has_waits(p) || report_has_waits(p))
 		write_text(f, "Waits", report_waits, p);
 	if (collections_all(&p->collections).n)
 		write_text(f, "Garbage collection", report_collections, p);

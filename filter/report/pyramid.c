@@ -48,9 +48,11 @@ static int by_time(const void *left, const void *right)
 {
 	const struct columns_row *a = *(struct columns_row *const *)left, *b = *(struct columns_row *const *)right;
 
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	return (a->number > b->number) - (a->number < b->number);
+	int order = (a->ns < b->ns) - (a->ns > b->ns);
+
+	order = order ?: (a->born_ns > b->born_ns) - (a->born_ns < b->born_ns);
+	order = order ?: (a->tstate.pid > b->tstate.pid) - (a->tstate.pid < b->tstate.pid);
+	return order ?: (a->number > b->number) - (a->number < b->number);
 }
 
 static uint32_t threads(const struct columns *c, struct columns_row **all)

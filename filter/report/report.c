@@ -169,12 +169,17 @@ void report_waits(FILE *f, const struct profile *p)
 		all.of[kind].ns = 0;
 		before = ", ";
 	}
-	if (!*before && !idle)
+	if (!*before && !idle && !untold)
 		fputs("none", f);
 	if (untold)
 		fprintf(f, "%snot told %s", before, figure_span(text, untold));
 	if (idle)
-		fprintf(f, "%sidle workers %s", *before ? "; " : "", figure_span(text, idle));
+		fprintf(f, "%sidle workers %s", *before || untold ? "; " : "", figure_span(text, idle));
+}
+
+bool report_has_waits(const struct profile *p)
+{
+	return waits_ns(&p->all_waits) || untold_ns(p);
 }
 
 /* "3.13.0; mode adaptive, markers software": of the version what comes before the date of the build. */
@@ -191,7 +196,6 @@ static void write_python(const struct report *r, const struct process *root)
 void report_head(const struct report *r)
 {
 	const struct process *root = profile_root(r->p);
-	const struct waits *all = &r->p->all_waits;
 	uint64_t n = 0;
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
@@ -213,12 +217,12 @@ void report_head(const struct report *r)
 	if (n)
 		write_time(r);
 	write_noise(r);
-	if (waits_ns(all)) {
+	if (root && root->waits_unseen && !waits_ns(&r->p->all_waits)) {
+		write_field(r, "Waits", "not known: the interpreter's calls are not seen (docs/waits.md)");
+	} else if (report_has_waits(r->p)) {
 		fputs("Waits    ", r->f);
 		report_waits(r->f, r->p);
 		fputc('\n', r->f);
-	} else if (root && root->waits_unseen) {
-		write_field(r, "Waits", "not known: the interpreter's calls are not seen (docs/waits.md)");
 	}
 	if (profile_has_untold(r->p))
 		write_field(r, "Switches", GREENLETS_UNTOLD);

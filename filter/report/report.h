@@ -125,6 +125,9 @@ int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, ui
  */
 void report_waits(FILE *f, const struct profile *p);
 
+/* Has it anything to tell: was anything waited for, be it that no call tells for what? */
+bool report_has_waits(const struct profile *p);
+
 /* How many garbage collections, and how long; the same. */
 void report_collections(FILE *f, const struct profile *p);
 

@@ -184,7 +184,7 @@ int report_first(const struct report *r, const struct report_top *top, unsigned 
 		err = write_loops(r, top, n.loops);
 	report_interpolated(r);
 	if (!err && is_folded(r, top, n.functions))
-		fputs("A row with (--all) is many functions: ocular report --all shows each.\n", r->f);
+		fputs("A row with (--all) is many functions; --all shows each with 0.1% or more.\n", r->f);
 	return err;
 }
 

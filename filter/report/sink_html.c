@@ -8,7 +8,7 @@
 #include "base/cold.h"
 #include "html_frame.h"
 #include "html_page.h"
-#include "model/calltree.h"
+#include "model/calltree_join.h"
 #include "model/sink_file.h"
 
 /* A thread in one interpreter: what is looked up together. */
@@ -23,6 +23,8 @@ struct sink_html {
 	struct tstates threads; /* struct html_thread */
 	struct calltree tree;
 	struct columns columns;
+	struct agreement origin; /* of the columns of all parts, */
+	bool agrees;		 /* if there are some */
 	struct task_trees tasks;
 };
 
@@ -54,12 +56,22 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	return err;
 }
 
-static COLD struct html_thread *make_thread(struct sink_html *h, struct html_thread *t)
+/* NULL: no memory. */
+static struct columns_row *row_of(struct sink_html *h, int32_t pid, int32_t tid, uint64_t ns)
+{
+	struct columns_row *row = columns_row(&h->columns, pid, tid);
+
+	if (row && !row->born_ns)
+		row->born_ns = ns;
+	return row;
+}
+
+static COLD struct html_thread *make_thread(struct sink_html *h, struct html_thread *t, uint64_t ns)
 {
 	if (!t)
 		return NULL;
 	t->root = calltree_root(&h->tree, t->tstate.pid, t->tstate.tid, t->tstate.interpreter);
-	t->row = columns_row(&h->columns, t->tstate.pid, t->tstate.tid);
+	t->row = row_of(h, t->tstate.pid, t->tstate.tid, ns);
 	return t->root && t->row ? t : NULL;
 }
 
@@ -68,7 +80,7 @@ static inline struct html_thread *thread_of(struct sink_html *h, const struct ac
 {
 	struct html_thread *t = tstate_of(&h->threads, a->pid, a->tid, a->interpreter, sizeof(*t));
 
-	return t && t->row ? t : make_thread(h, t);
+	return t && t->row ? t : make_thread(h, t, a->start_ns);
 }
 
 /* The thread went to another function at ns, which the tree knows already: it began there, or goes on. */
@@ -142,7 +154,7 @@ static int add_wait(struct sink_html *h, struct columns_row *row, const struct o
 static int off(struct sink *s, const struct off_mark *m)
 {
 	struct sink_html *h = (struct sink_html *)s;
-	struct columns_row *row = columns_row(&h->columns, m->pid, m->tid);
+	struct columns_row *row = row_of(h, m->pid, m->tid, m->ns);
 	int err = row ? 0 : -1;
 
 	if (row && row->node)
@@ -165,8 +177,43 @@ static int task(struct sink *s, const struct task_mark *m)
 	return !row || columns_add(c, row, m->kind + 1, m->from_ns, m->until_ns) ? sink_file_no_memory(s) : 0;
 }
 
+/* With the first part, the first one becomes one of several, too. */
+static int part(struct sink **out, struct sink *of)
+{
+	struct sink_html *h = (struct sink_html *)of;
+	int err = sink_file_part(out, sizeof(*h), of);
+
+	if (err)
+		return err;
+	if (!h->agrees) {
+		agreement_init(&h->origin);
+		columns_agree(&h->columns, &h->origin);
+	}
+	h->agrees = true;
+	columns_agree(&((struct sink_html *)*out)->columns, &h->origin);
+	return 0;
+}
+
+static void heard(struct sink *s)
+{
+	columns_heard(&((struct sink_html *)s)->columns);
+}
+
+/* Tasks are numbered in the order in which they appear in any process. */
+static int join(struct sink *to, struct sink *of)
+{
+	struct sink_html *h = (struct sink_html *)to, *more = (struct sink_html *)of;
+	uint32_t by;
+
+	if (h->tasks.n || more->tasks.n)
+		return -EAGAIN;
+	return calltree_join(&h->tree, &more->tree, &by) ?: columns_join(&h->columns, &more->columns, by);
+}
+
 static void free_html(struct sink *s)
 {
+	if (((struct sink_html *)s)->agrees)
+		agreement_destroy(&((struct sink_html *)s)->origin);
 	tstates_free(&((struct sink_html *)s)->threads, NULL);
 	calltree_free(&((struct sink_html *)s)->tree);
 	columns_free(&((struct sink_html *)s)->columns);
@@ -180,6 +227,9 @@ static const struct sink_ops html_ops = {
 	.leave = leave,
 	.call = call,
 	.task = task,
+	.part = part,
+	.heard = heard,
+	.join = join,
 	.finish = sink_file_finish,
 	.render = render,
 	.free = free_html,

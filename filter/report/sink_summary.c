@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/calltree_join.h"
 #include "model/opcodes_view.h"
 #include "model/profile.h"
 #include "model/sink_file.h"
@@ -418,11 +419,30 @@ static const struct sink_ops summary_ops = {
 	.free = summary_free,
 };
 
+static int part(struct sink **out, struct sink *of)
+{
+	int err = sink_file_part(out, sizeof(struct summary), of);
+
+	if (!err)
+		((struct summary *)*out)->for_fleet = ((const struct summary *)of)->for_fleet;
+	return err;
+}
+
+static int join(struct sink *to, struct sink *of)
+{
+	struct summary *m = (struct summary *)to, *more = (struct summary *)of;
+	uint32_t by;
+
+	return calltree_join(&m->tree, &more->tree, &by) ?: durations_join(&m->durations, &more->durations);
+}
+
 /* Without a call tree the analysis need not call it for each activation. */
 static const struct sink_ops tree_ops = {
 	.enter = enter,
 	.leave = leave,
 	.resume = resume,
+	.part = part,
+	.join = join,
 	.finish = summary_finish,
 	.free = summary_free,
 };

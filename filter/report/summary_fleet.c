@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/json.h"
+#include "code/codes_part.h"
 #include "model/callers.h"
 #include "summary_parts.h"
 
@@ -13,15 +14,35 @@ static bool is_whole(const struct activation *a, enum leave_how how)
 	return a->op && how != LEAVE_GAP && how != LEAVE_END;
 }
 
+/* Made on first use. NULL: no memory. */
+static struct stat_sum *sum_of(struct durations *d, const struct code *code)
+{
+	struct stat_sum *s = map_get(&d->of, (uintptr_t)code);
+
+	return s ? s : map_add(&d->of, (uintptr_t)code, sizeof(*s));
+}
+
 int durations_add(struct durations *d, const struct activation *a, enum leave_how how, uint64_t end_ns)
 {
-	struct stat_sum *s = map_get(&d->of, (uintptr_t)a->code);
+	struct stat_sum *s;
 
 	if (!is_whole(a, how))
 		return 0;
-	if (!s)
-		s = map_add(&d->of, (uintptr_t)a->code, sizeof(*s));
+	s = sum_of(d, a->code);
 	return s ? stat_add(s, end_ns - a->start_ns) : -ENOMEM;
+}
+
+int durations_join(struct durations *to, const struct durations *more)
+{
+	int err = 0;
+
+	for (struct map_slot *m = NULL; !err && (m = map_next(&more->of, m));) {
+		const struct code *code = codes_same((const struct code *)(uintptr_t)m->key);
+		struct stat_sum *s = code ? sum_of(to, code) : NULL;
+
+		err = s ? stat_join(s, m->value) : -ENOMEM;
+	}
+	return err;
 }
 
 void durations_free(struct durations *d)

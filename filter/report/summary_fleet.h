@@ -19,6 +19,9 @@ struct durations {
 /* One that has ended: it counts if its beginning and its end were seen. 0 or -ENOMEM. */
 int durations_add(struct durations *d, const struct activation *a, enum leave_how how, uint64_t end_ns);
 
+/* Adds those of other processes, whose codes were given back (codes_part.h). 0 or -ENOMEM. */
+int durations_join(struct durations *to, const struct durations *more);
+
 void durations_free(struct durations *d);
 
 /* What a function, or a C function, and a loop have beside the rest. NULL: no memory. */

@@ -296,6 +296,7 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	state->codes.identified = false;
 	names_forget(&state->codes.names);
 	labels_forget(&state->labels);
+	locks_leave();
 	if (process_leave()) {
 		waits_stop();
 		write_stop();

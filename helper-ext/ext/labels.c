@@ -135,8 +135,8 @@ static bool check(const char *function, PyObject *const *args, Py_ssize_t n, Py_
 	if (n == wanted)
 		return is_name(args[0]);
 	dot = strrchr(function, '.');
-	PyErr_Format(PyExc_TypeError, "ocular: %s takes %zd positional arguments, not %zd", dot ? dot + 1 : function,
-		     wanted, n);
+	PyErr_Format(PyExc_TypeError, "ocular: %s takes %zd positional argument%s, not %zd", dot ? dot + 1 : function,
+		     wanted, wanted == 1 ? "" : "s", n);
 	return false;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "locks.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static struct {
 	size_t used;
 	PyInterpreterState *_Atomic interpreter; /* NULL: it has not begun */
 	Py_ssize_t direct;
-	PyObject *library;	     /* str: the standard library's folder; NULL: not known */
+	char library[PATH_MAX];	     /* the standard library; "": not known. No object: those are an interpreter's */
 	const PyCodeObject *forking; /* only compared: the code that calls fork(), and where */
 	int fork_at;
 } locks = { .busy = ATOMIC_FLAG_INIT };
@@ -113,22 +114,36 @@ static PyThreadState *current(void)
 #endif
 }
 
+/* Since CPython 3.11 it is in sys. */
+static void find_library(void)
+{
+	PyObject *dir = PySys_GetObject("_stdlib_dir");
+	const char *path = dir && PyUnicode_Check(dir) ? PyUnicode_AsUTF8(dir) : NULL;
+
+	PyErr_Clear();
+	if (!path || strlen(path) >= sizeof(locks.library))
+		path = "";
+	strcpy(locks.library, path);
+}
+
 void locks_start(Py_ssize_t direct)
 {
 	if (locks.interpreter)
 		return;
 	locks.direct = direct;
-	locks.library = PySys_GetObject("_stdlib_dir"); /* since CPython 3.11 */
-	if (locks.library && !PyUnicode_Check(locks.library))
-		locks.library = NULL;
-	Py_XINCREF(locks.library);
+	find_library();
 	locks.interpreter = PyInterpreterState_Get();
+}
+
+void locks_leave(void)
+{
+	if (locks.interpreter == PyInterpreterState_Get())
+		locks_stop();
 }
 
 void locks_stop(void)
 {
 	locks.interpreter = NULL;
-	Py_CLEAR(locks.library);
 	hold();
 	free(locks.all);
 	locks.all = NULL;
@@ -168,12 +183,11 @@ static bool is_maker(PyCodeObject *code)
 {
 	static const char *const files[] = { "/threading.py", "/queue.py", "/concurrent/futures/_base.py",
 					     "/concurrent/futures/thread.py" };
-	Py_ssize_t length, prefix;
-	const char *name = PyUnicode_AsUTF8AndSize(code->co_filename, &length);
-	const char *folder = locks.library ? PyUnicode_AsUTF8AndSize(locks.library, &prefix) : NULL;
+	const char *name = PyUnicode_AsUTF8(code->co_filename);
+	size_t prefix = strlen(locks.library);
 
 	PyErr_Clear();
-	if (!name || !folder || length <= prefix || memcmp(name, folder, (size_t)prefix))
+	if (!name || !prefix || strncmp(name, locks.library, prefix))
 		return false;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		if (!strcmp(name + prefix, files[i]))

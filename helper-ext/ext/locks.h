@@ -13,8 +13,10 @@
 
 /* Begins, for the locks of this interpreter, unless another one has; direct: of its codes (codes.h). */
 void locks_start(Py_ssize_t direct);
-/* Forgets all. With the GIL of that interpreter. */
+/* Forgets all; from any interpreter. */
 void locks_stop(void);
+/* This interpreter leaves: likewise, if the locks are its own. */
+void locks_leave(void);
 /* Around a fork: before it, in the parent after it, and in the child, whose other threads are gone. */
 void locks_before_fork(void);
 void locks_after_fork(void);

@@ -218,7 +218,7 @@ def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
     return {
         **more,
         "argv": list(sys.orig_argv),
-        **program.described(),
+        **program.described(session.folder),
         "executable": sys.executable,
         "python": sys.version,
         "hexversion": sys.hexversion,

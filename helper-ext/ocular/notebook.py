@@ -62,8 +62,18 @@ def cell_magic(line: str, cell: str) -> None:
     """
 
 
+def _awaits(shell: "Any", cell: str) -> bool:
+    """Whether the cell awaits at its top level, where a loop runs already, Jupyter's: a magic cannot go on with that."""
+    import asyncio
+    runs = getattr(asyncio, "_get_running_loop", lambda: None)()
+    return runs is not None and bool(shell.should_run_async(cell, transformed_cell=shell.transform_cell(cell)))
+
+
 def _run(shell: "Any", line: str, cell: str) -> None:
-    wanted = _parser().parse_args(shlex.split(line))
+    parser = _parser()
+    wanted = parser.parse_args(shlex.split(line))
+    if _awaits(shell, cell):
+        parser.error("a cell with await at its top level cannot be traced so: there, use `with ocular.tracing():` inside of it")
     with _source(shell, cell):
         begun = session._begin(True, wanted.mode, wanted.perfetto, wanted.output, wanted.include,
                                [*MACHINERY, *wanted.exclude], False, wanted.c_calls, wanted.exceptions)

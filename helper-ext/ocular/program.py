@@ -88,11 +88,17 @@ def packages(args: "list[str]") -> "list[str]":
     return _siblings(package) if package else []
 
 
-def described() -> "dict[str, object]":
-    """For the header of the code table."""
+def _is_started(recording: str) -> bool:
+    """Whether a process that is recorded, too, has started this one: it is a part of that program, as joblib's workers
+    (`-m joblib.externals…`) and Jupyter's kernels are, and its command line is none of the user's."""
+    return os.path.exists(os.path.join(recording, "codes-%d.jsonl" % os.getppid()))
+
+
+def described(recording: str) -> "dict[str, object]":
+    """For the header of the code table in that recording."""
     try:
         folder = os.getcwd()
     except OSError:
         folder = ""
     return {"folder": folder, "stdlib": getattr(sys, "_stdlib_dir", None) or os.path.dirname(os.__file__),
-            "packages": packages(sys.orig_argv[1:])}
+            "packages": [] if _is_started(recording) else packages(sys.orig_argv[1:])}

@@ -13,7 +13,7 @@ END
 
 attach_help() {
 	cat <<'END'
-usage: ocular attach PID [options]
+usage: ocular attach [options] PID
 
 Traces a Python program that is already running, until Ctrl-C. Afterwards the program runs untraced, as before. Without
 a PID, fzf picks one.
@@ -49,6 +49,7 @@ own_python() {
 
 ps() {
 	parse '' "$@"
+	[ $# -eq 0 ] || usage_error "ps takes no arguments"
 	own_python
 	own_module ocular.processes
 }
@@ -89,30 +90,52 @@ target_functions() {
 	)
 }
 
+# needs_value OPTION: does a value follow it?
+needs_value() {
+	case "$options " in *" $1:"*) variable=${options#*" $1:"} ;; *) usage_error "unknown option $1" ;; esac
+	case ${variable%% *} in *!) return 1 ;; esac
+}
+
+# find_target words...: sets $target to the word that is neither an option nor the value of one, and $at to its number.
+find_target() {
+	table_options attach_table
+	target='' at=0 number=0 value=false
+	for word; do
+		number=$((number + 1))
+		case $value:$word in
+		true:*) value=false ;;
+		*:-h | *:--help)
+			attach_help
+			exit 0
+			;;
+		*:--*=*) needs_value "${word%%=*}" || : ;;
+		*:-*) if needs_value "$word"; then value=true; fi ;;
+		*) [ -z "$target" ] || usage_error "one process at a time, not also '$word'" && target=$word at=$number ;;
+		esac
+	done
+}
+
 attach() {
-	before=''
-	case ${1-} in
-	-h | --help)
-		attach_help
-		exit 0
-		;;
-	'' | -*)
+	find_target "$@"
+	case $target in
+	'')
 		target=$(pick)
 		[ -n "$target" ] || exit 1
 		;;
-	*[!0-9]*) usage_error "not a process id: $1" ;;
-	*) target=$1 && shift ;;
+	*[!0-9]*) usage_error "not a process id: $target" ;;
 	esac
 	interpreter_of "$target"
+	before='' number=0
 	for word; do # '?' picks, as for record: a word of the option before it
+		number=$((number + 1))
 		case $before in
 		--trigger) pick_in "$word" target_functions ;;
 		--trigger-symbol) pick_in "$word" own_lines ocular.choices symbols "$target" ;;
 		*) picked=$word ;;
 		esac
 		before=$word
-		set -- "$@" "$picked"
 		shift
+		[ "$number" -eq "$at" ] || set -- "$@" "$picked"
 	done
 	own_module ocular.attach "$target" "$@"
 }

@@ -102,7 +102,7 @@ check_perf() {
 
 # A part works if its libraries are there: perf loads the plugin to check, the programs are run.
 check_parts() {
-	for part in recorder:ocular-record recorder:ocular-fsck decoder:ocular-pt; do
+	for part in recorder:ocular-record repair:ocular-fsck decoder:ocular-pt; do
 		kind=${part%:*} part=${part#*:}
 		if [ ! -x "$parts/bin/$part" ]; then
 			row lack "$kind" "$part is not built"

@@ -20,6 +20,7 @@ END
 	cat <<'END'
 
   ocular record -o fib.data --mode calls fib.py 27
+  ocular record pytest tests/
   ocular record --include myapp -- -m myapp serve --port 8000
   ocular record --mode calls --c-calls app.py
   ocular record --native 999 app.py
@@ -40,6 +41,16 @@ take_python() {
 	case ${first##*/} in
 	python | python3 | python3.*) command -v "$1" >/dev/null && python=$1 took=1 ;;
 	esac
+}
+
+# 'record pytest' names a script on the PATH, where Python has no file of that name to run: $script. '': it does not.
+find_script() {
+	script=''
+	case $took:${1-} in 0: | 0:-* | 0:*/* | [!0]*) return ;; esac
+	[ ! -e "$1" ] || return 0
+	found=$(PATH=$users_path && command -v "$1") || return 0
+	case $found in /*) [ -r "$found" ] && IFS= read -r head <"$found" || return 0 ;; *) return 0 ;; esac
+	case $head in '#!'*python*) script=$found ;; esac
 }
 
 # Interpreters with the extension, for messages.
@@ -295,6 +306,8 @@ record() {
 	shift "$took"
 	take_python "$@"
 	shift "$took"
+	find_script "$@"
+	[ -z "$script" ] || { shift && set -- "$script" "$@"; }
 	ready_to_record "$@"
 	start_recorder "$@"
 }

@@ -46,6 +46,8 @@ run() {
 	shift "$took"
 	take_python "$@"
 	shift "$took"
+	find_script "$@"
+	[ -z "$script" ] || { shift && set -- "$script" "$@"; }
 	ready_to_record "$@"
 	trap : INT
 	then_report start_recorder "$@"

@@ -50,6 +50,8 @@ stat() {
 	shift "$took"
 	take_python "$@"
 	shift "$took"
+	find_script "$@"
+	[ -z "$script" ] || { shift && set -- "$script" "$@"; }
 	[ $# -gt 0 ] || usage_error "nothing to count: name a program"
 	[ -x "$parts/bin/ocular-qemu" ] || die "$(not_built)"
 	check_python

@@ -33,7 +33,7 @@ if not os.fork():
 os.wait()
 """
 OUTPUTS = ("console=always", "summary={}", "html={}", "perfetto={}", "events={}", "pstats={}")
-TOTALS = ("console=always", "summary={}", "opcode_pstats={}", "workers=4")
+TOTALS = ("console=always", "for_fleet=yes", "summary={}", "opcode_pstats={}", "html={}", "pstats={}", "callgrind={}", "workers=4")
 
 
 def read(record, folder, outputs, more):

@@ -45,7 +45,9 @@ if __name__ == "__main__":
         pool.map(work, range(40))
         pool.map(threads, [3] * 3)
 """
-OUTPUTS = (["console=always"], ["summary={}"], ["opcode_pstats={}"], ["html={}"], ["console=always", "events={}"])
+OUTPUTS = (["console=always"], ["summary={}"], ["opcode_pstats={}"], ["html={}"], ["pstats={}"], ["pprof={}"], ["collapsed={}"],
+           ["speedscope={}"], ["firefox={}"], ["otlp={}"], ["callgrind={}"], ["for_diff=yes", "for_fleet=yes", "summary={}"],
+           ["console=always", "events={}"])
 WORKERS = (1, 2, 4)
 
 
@@ -129,11 +131,11 @@ def test_damaged(python, how, folder):
     return problems
 
 
-def started(record, workers):
+def started(record, workers, words):
     """How many threads that starts: of kernel's records, which perf keeps."""
     data = os.path.join(os.path.dirname(record), "threads.data")
-    for command in (["perf", "record", "-q", "-e", "dummy:u", "-o", data, "--", READER, f"workers={workers}", "console=always",
-                     os.path.join(record, "perf.data")], ["perf", "script", "-i", data, "--show-task-events"]):
+    for command in (["perf", "record", "-q", "-e", "dummy:u", "-o", data, "--", READER, f"workers={workers}",
+                     *(word.format("/dev/null") for word in words), os.path.join(record, "perf.data")], ["perf", "script", "-i", data, "--show-task-events"]):
         done = recording.run(command, env=recording.plain_environment())
         if done.returncode:
             raise RuntimeError(done.stderr)
@@ -141,9 +143,10 @@ def started(record, workers):
 
 
 def test_threads(python, folder):
-    """The pool has three processes and one that made them; a worker is the thread that was there before."""
-    found = started(made(python, folder, "fork"), 4)
-    return [] if found == 3 else [f"{found} threads were started for four processes"]
+    """The pool has three processes and one that made them; a worker is the thread that was there before. With pprof another one compresses."""
+    record = made(python, folder, "fork")
+    found = {" ".join(words): started(record, 4, words) for words in OUTPUTS[:-1] if words != ["pprof={}"]}
+    return [f"{words}: {n} threads were started for four processes" for words, n in found.items() if n != 3]
 
 
 def cases(python, _):

@@ -298,6 +298,25 @@ def test_sub_interpreters_with_their_own_gil():
     subinterpreters(True)
 
 
+def test_sub_interpreters_that_the_end_of_python_destroys():
+    """After the main interpreter has left: what the process keeps is no interpreter's, whose memory it would be."""
+    with rec.recording(WORK + SUBINTERPRETER % True + """
+ids = [make(), make()]
+for i in ids:
+    interpreters.run_string(i, '''
+def inner(n):
+    for i in range(n):
+        pass
+inner(11)
+''')
+work(5)
+""") as r:
+        rec.equal((r.code, r.err), (0, ""))
+        rec.equal(sum(jumps_by(r.events("work"), "pid").values()), 5)
+        rec.equal(sum(jumps_by(r.events("inner"), "pid").values()), 22)
+        no_losses(r)
+
+
 def test_sub_interpreters_sharing_the_gil():
     if sys.version_info >= (3, 13):
         raise rec.Skip("3.13's _interpreters.create() makes isolated ones only")

@@ -53,10 +53,24 @@ def test_packages():
 
 def test_described():
     """It imports nothing that a Python does not have at its start."""
-    found = program.described()
+    found = program.described("/nowhere")
     equal(sorted(found), ["folder", "packages", "stdlib"])
     equal(found["folder"], os.getcwd())
     assert os.path.exists(os.path.join(found["stdlib"], "json", "__init__.py")), found
+
+
+def test_started_by_the_program():
+    """What a recorded process starts by `-m` is a part of that one's program."""
+    with tempfile.TemporaryDirectory() as folder:
+        kept, sys.orig_argv = sys.orig_argv, [sys.executable, "-m", "tool"]
+        try:
+            equal(program.described(folder)["packages"], ["tool"])
+            put(folder, "codes-%d.jsonl" % os.getpid(), "")
+            equal(program.described(folder)["packages"], ["tool"])
+            put(folder, "codes-%d.jsonl" % os.getppid(), "")
+            equal(program.described(folder)["packages"], [])
+        finally:
+            sys.orig_argv = kept
 
 
 if __name__ == "__main__":

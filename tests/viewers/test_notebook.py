@@ -39,6 +39,8 @@ only_in_the_cell(1000)""",
     "%%ocular -o /nowhere/x\nonly_in_the_cell(6)",
     "%%ocular\nraise LookupError('mine')",
     "print(ocular.is_tracing(), sorted(os.listdir('.')))",
+    "%%ocular\nimport asyncio\nawait asyncio.sleep(0)",
+    "import asyncio\nwith ocular.tracing():\n    await asyncio.sleep(0)",
 ]
 
 RUN = """
@@ -136,9 +138,21 @@ def at_the_end(outputs):
     return equal(text(outputs), "False ['ocular.data', 'ocular.data.old', 'other', 't.pftrace']\n")
 
 
+def awaits(outputs):
+    """One line that says what to do, and nothing of a loop or of a coroutine."""
+    said = json.dumps(outputs)
+    return equal(len(outputs), 1) + ([] if "use `with ocular.tracing():` inside of it" in said and "coroutine" not in said else [said])
+
+
+def awaits_inside(outputs):
+    """That is true."""
+    return [] if "sleep" in text(outputs) or "Trace " in text(outputs) else [json.dumps(outputs)]
+
+
 CASES = [("a cell is traced, and its page shown", 1, traced), ("the notebook goes on", 2, goes_on), ("options", 3, options),
          ("a mistake is one line", 4, mistake), ("a cell that cannot be traced runs", 5, refused),
-         ("a cell that fails", 6, fails), ("what is left", 7, at_the_end)]
+         ("a cell that fails", 6, fails), ("what is left", 7, at_the_end),
+         ("a cell that awaits", 8, awaits), ("one that awaits in a with", 9, awaits_inside)]
 
 
 def in_the_browser(program, folder, output):

@@ -238,7 +238,7 @@ cp "$build/record-options" half-built
 : >r0/perf.data
 for OCULAR_BUILD in "$scratch/no-build" "$scratch/half-built"; do
 	export OCULAR_BUILD
-	for words in ps "ps 1" "attach $$" "attach $$ --for 1s" "record -- app.py" "run app.py" "run --mode calls app.py" \
+	for words in ps "attach $$" "attach $$ --for 1s" "record -- app.py" "run app.py" "run --mode calls app.py" \
 		"record --trigger ? app.py" "report r0" "report --decoder libipt r0" "view r0" "stat app.py" "diff r0 r0" \
 		"pack r0" "unpack r0.ocular"; do
 		# shellcheck disable=SC2086 # words
@@ -395,6 +395,25 @@ ok "in the summary too" says 0 '"matched_nothing": .*"option": "exclude", "patte
 ok "a process that fzf picks is attached to" says 0 'detached; the recording is in picked' attach_picked
 ok "nothing is picked" says 1 '' attach_nothing
 ok "nobody to pick" says 2 'ocular ps lists them' "$ocular" attach --for 1s
+ok "attach: options before the process, and with '='" says 1 'no process 4194305' "$ocular" attach --for 1s -q --tied=1 4194305
+ok "attach: an unknown option" says 2 'unknown option --nonsense' "$ocular" attach 4194305 --nonsense
+ok "attach: one with a value" says 2 'unknown option --nonsense' "$ocular" attach --nonsense=1 4194305
+ok "attach: two processes" says 2 "not also '4194306'" "$ocular" attach 4194305 -q 4194306
+ok "attach: help behind the process" says 0 'usage: ocular attach .*options' "$ocular" attach 4194305 --help
+ok "ps takes nothing" says 2 'ps takes no arguments' "$ocular" ps 1
+mkdir -p on-path/own
+printf '#!%s\nprint("from the path")\n' "$python" >on-path/planted-tool
+printf '#!/bin/sh\necho no Python\n' >on-path/planted-shell
+printf 'print("from here")\n' >on-path/own/planted-tool
+chmod +x on-path/planted-tool on-path/planted-shell
+on_path() { (cd "$1" && shift && PATH=$scratch/on-path:$PATH "$ocular" "$@"); }
+for words in record run 'record --'; do
+	# shellcheck disable=SC2086 # words
+	ok "$words: a script on the PATH" says 0 'from the path' on_path . $words planted-tool
+done
+ok "record: a file here comes first" says 0 'from here' on_path on-path/own record planted-tool
+ok "record: what is no Python script is none" says 2 "can't open file" on_path . record planted-shell
+ok "record: nor is what an interpreter is told to run" says 2 "can't open file" on_path . record "$python" planted-tool
 # What is said on stderr is not what keeps a program from running: it may be closed, or take nothing.
 unheard() {
 	rm -rf unheard unheard.old

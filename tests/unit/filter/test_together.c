@@ -36,9 +36,10 @@ static const char *why(const char *word, const struct pt_config *c, struct proce
 
 static void test_none(void **state)
 {
-	static const char *const words[] = { "console=always", "summary=/dev/null", "opcode_pstats=/dev/null",
-					     "counts=3",       "imports=yes",	    "processes=7",
-					     "opcodes=time:5" };
+	static const char *const words[] = { "console=always",	"summary=/dev/null",   "opcode_pstats=/dev/null",
+					     "counts=3",	"imports=yes",	       "processes=7",
+					     "opcodes=time:5",	"html=/dev/null",      "pstats=/dev/null",
+					     "pprof=/dev/null", "callgrind=/dev/null", "otlp=/dev/null" };
 	struct process software = { .pid = 7, .backend = (char *)"software" };
 
 	(void)state;
@@ -50,8 +51,7 @@ static void test_none(void **state)
 static void test_words(void **state)
 {
 	static const char *const words[] = {
-		"events=/dev/null",  "perfetto=/dev/null", "html=/dev/null",
-		"pstats=/dev/null",  "pprof=/dev/null",	   "event_columns=/dev/null",
+		"events=/dev/null",  "perfetto=/dev/null", "event_columns=/dev/null",
 		"objects=/dev/null", "bridges=yes",	   "by=process",
 		"time=1,2",	     "thread=a",	   "function=f",
 		"opcodes=chains:3",  "follow=yes",

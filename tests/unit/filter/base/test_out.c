@@ -10,10 +10,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -24,10 +27,44 @@
 static char dir[] = "/tmp/ocular-test-out-XXXXXX";
 static char path[sizeof(dir) + 32], temporary[sizeof(path) + 32];
 
+/* A file system without O_TMPFILE, instead of the C library's open(2). */
+static bool has_names;
+
+int open64(const char *name, int flags, ...)
+{
+	va_list rest;
+	int mode;
+
+	va_start(rest, flags);
+	mode = va_arg(rest, int);
+	va_end(rest);
+	if (has_names && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return syscall(SYS_openat, AT_FDCWD, name, flags, mode);
+}
+
+int open(const char *name, int flags, ...) __attribute__((alias("open64")));
+
 static int make_dir(void **state)
 {
 	(void)state;
 	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int with_names(void **state)
+{
+	(void)state;
+	has_names = true;
+	return 0;
+}
+
+static int without_names(void **state)
+{
+	(void)state;
+	has_names = false;
+	return 0;
 }
 
 static int remove_dir(void **state)
@@ -59,7 +96,8 @@ static void open_file(struct out *o, const char *name)
 
 	if (out_open(o, file(name), error, sizeof(error)))
 		fail_msg("%s", error);
-	strcpy(temporary, o->temporary);
+	assert_int_equal(o->nameless, !has_names);
+	snprintf(temporary, sizeof(temporary), "%s", o->temporary ?: "/nowhere");
 }
 
 static void test_named_when_closed(void **state)
@@ -71,7 +109,7 @@ static void test_named_when_closed(void **state)
 	open_file(&o, "whole");
 	out_put(&o, "all of it", 9);
 	assert_int_not_equal(access(path, F_OK), 0);
-	assert_int_equal(access(temporary, F_OK), 0);
+	assert_int_equal(access(temporary, F_OK), has_names ? 0 : -1);
 	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
 	assert_content(path, "all of it");
 	assert_int_not_equal(access(temporary, F_OK), 0);
@@ -117,7 +155,8 @@ static void test_two_of_one_name(void **state)
 	(void)state;
 	open_file(&a, "both");
 	open_file(&b, "both");
-	assert_string_not_equal(a.temporary, b.temporary);
+	if (has_names)
+		assert_string_not_equal(a.temporary, b.temporary);
 	out_put(&a, "the longer one", 14);
 	out_put(&b, "shorter", 7);
 	assert_int_equal(out_close(&b, error, sizeof(error)), 0);
@@ -143,13 +182,33 @@ static void test_files_of_others(void **state)
 	strcpy(taken, temporary);
 	open_file(&next, "keep");
 	out_discard(&next);
-	assert_int_equal(access(taken, F_OK), 0);
+	assert_int_equal(access(taken, F_OK), has_names ? 0 : -1);
 	out_put(&o, "new", 3);
 	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
 	assert_content(path, "new");
 	assert_content(other, "mine");
 	unlink(other);
 	unlink(path);
+}
+
+/* However its process ends: `rmdir` at the end fails, too, if there is anything. */
+static void test_killed_leaves_nothing(void **state)
+{
+	pid_t child = fork();
+	struct out o;
+	int status;
+
+	(void)state;
+	if (!child) {
+		open_file(&o, "killed");
+		out_put(&o, "half", 4);
+		out_flush(&o);
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(rmdir(dir), 0);
+	assert_int_equal(mkdir(dir, 0700), 0);
 }
 
 static void test_mode(void **state)
@@ -507,23 +566,34 @@ static void test_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_named_when_closed),
-		cmocka_unit_test(test_discarded_leaves_nothing),
-		cmocka_unit_test(test_discarded_keeps_the_older_one),
-		cmocka_unit_test(test_two_of_one_name),
-		cmocka_unit_test(test_files_of_others),
-		cmocka_unit_test(test_mode),
+		cmocka_unit_test_setup(test_named_when_closed, with_names),
+		cmocka_unit_test_setup(test_named_when_closed, without_names),
+		cmocka_unit_test_setup(test_discarded_leaves_nothing, with_names),
+		cmocka_unit_test_setup(test_discarded_leaves_nothing, without_names),
+		cmocka_unit_test_setup(test_discarded_keeps_the_older_one, with_names),
+		cmocka_unit_test_setup(test_discarded_keeps_the_older_one, without_names),
+		cmocka_unit_test_setup(test_two_of_one_name, with_names),
+		cmocka_unit_test_setup(test_two_of_one_name, without_names),
+		cmocka_unit_test_setup(test_files_of_others, with_names),
+		cmocka_unit_test_setup(test_files_of_others, without_names),
+		cmocka_unit_test_setup(test_mode, with_names),
+		cmocka_unit_test_setup(test_mode, without_names),
 		cmocka_unit_test(test_links_without_a_name),
 		cmocka_unit_test(test_pipes_are_written_directly),
 		cmocka_unit_test(test_same),
-		cmocka_unit_test(test_symbolic_link_stays_one),
+		cmocka_unit_test_setup(test_symbolic_link_stays_one, with_names),
+		cmocka_unit_test_setup(test_symbolic_link_stays_one, without_names),
 		cmocka_unit_test(test_devices_are_written_directly),
-		cmocka_unit_test(test_errors_name_the_file),
-		cmocka_unit_test(test_a_full_disk_sticks),
+		cmocka_unit_test_setup(test_errors_name_the_file, with_names),
+		cmocka_unit_test_setup(test_errors_name_the_file, without_names),
+		cmocka_unit_test_setup(test_a_full_disk_sticks, with_names),
+		cmocka_unit_test_setup(test_a_full_disk_sticks, without_names),
 		cmocka_unit_test(test_pieces_of_all_sizes),
-		cmocka_unit_test(test_compressed),
+		cmocka_unit_test_setup(test_compressed, with_names),
+		cmocka_unit_test_setup(test_compressed, without_names),
 		cmocka_unit_test(test_same_bytes_on_any_machine),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test_setup(test_killed_leaves_nothing, without_names),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -243,12 +243,45 @@ static void test_away(void **state)
 	check("a*0:0/0 aL2:13/0 b*0:30/0 bL2:12/0 aL2>b*1:12/0 ");
 }
 
+/* Of two processes: what they ran of the same code adds up, the calls from a place, too. */
+static void test_joined(void **state)
+{
+	static const struct event events[] = {
+		{ OP_PY_START, 0, 0, .tid = 1 },
+		{ OP_LINE, 0, 0, 2, .tid = 1 },
+		{ OP_PY_START, 1, 10, .tid = 1 },
+		{ OP_LINE, 1, 10, 2, .tid = 1 },
+		{ OP_PY_RETURN, 1, 15, .start = 10, .tid = 1 },
+		{ OP_PY_RETURN, 0, 20, .start = 0, .tid = 1 },
+	};
+	static const struct event others[] = {
+		{ OP_PY_START, 1, 0, .tid = 2 },
+		{ OP_PY_RETURN, 1, 4, .start = 0, .tid = 2 },
+		{ OP_PY_START, 0, 5, .tid = 2 },
+		{ OP_LINE, 0, 5, 2, .tid = 2 },
+		{ OP_PY_START, 1, 6, .tid = 2 },
+		{ OP_PY_RETURN, 1, 9, .start = 6, .tid = 2 },
+		{ OP_PY_RETURN, 0, 9, .start = 5, .tid = 2 },
+	};
+	struct costs other;
+
+	(void)state;
+	FEED(others);
+	other = costs;
+	costs = (struct costs){ 0 };
+	FEED(events);
+	assert_int_equal(costs_join(&costs, &other), 0);
+	costs_free(&other);
+	check("a*0:0/0 aL2:16/0 b*0:7/0 bL2:5/0 aL2>b*2:8/0 ");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_whole),	 TEST(test_lines),  TEST(test_back_in_the_first_line),
 		TEST(test_instructions), TEST(test_stacks), TEST(test_away),
+		TEST(test_joined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

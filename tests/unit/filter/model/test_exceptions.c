@@ -24,8 +24,11 @@ static struct code in_c = {
 static struct code import = {
 	.file = (char *)"<frozen importlib._bootstrap>", .qualname = (char *)"g", .id = 5, .process = &process
 };
+static struct code zip = {
+	.file = (char *)"<frozen zipimport>", .qualname = (char *)"h", .id = 6, .process = &process
+};
 
-enum what { END, FIRST, RAISE, RERAISE, HANDLE, UNWIND, UNWIND_C, UNWIND_IMPORT, RETURN, LOSE, OTHER_TYPE };
+enum what { END, FIRST, RAISE, RERAISE, HANDLE, UNWIND, UNWIND_C, UNWIND_IMPORT, UNWIND_ZIP, RETURN, LOSE, OTHER_TYPE };
 
 struct step {
 	enum what what;
@@ -132,6 +135,36 @@ static const struct {
 	  1,
 	  1,
 	  5 },
+	{ "C asks for an importer, at the start of a script",
+	  { { FIRST, 1, 7 }, { UNWIND_IMPORT, 1, 0 } },
+	  1,
+	  1,
+	  0,
+	  1,
+	  0,
+	  1,
+	  1,
+	  0 },
+	{ "a zip file's, too",
+	  { { FIRST, 2, 7 }, { UNWIND_ZIP, 2, 0 }, { RAISE, 1, 7 }, { UNWIND_ZIP, 1, 0 } },
+	  1,
+	  1,
+	  0,
+	  1,
+	  0,
+	  2,
+	  2,
+	  0 },
+	{ "an import that leaves the program",
+	  { { FIRST, 2, 7 }, { UNWIND_IMPORT, 2, 0 }, { RAISE, 1, 7 }, { UNWIND, 1, 0 } },
+	  1,
+	  1,
+	  0,
+	  0,
+	  1,
+	  2,
+	  2,
+	  0 },
 	{ "another one inside its handler, then it again",
 	  { { FIRST, 2, 7 }, { HANDLE, 2, 4 }, { FIRST, 3, 8 }, { HANDLE, 3, 6 }, { RAISE, 2, 7 }, { HANDLE, 2, 5 } },
 	  1,
@@ -212,6 +245,9 @@ static int take(struct flights *f, struct exceptions *all, const struct step *s)
 		return 0;
 	case UNWIND_IMPORT:
 		flights_unwind(f, s->depth, &import);
+		return 0;
+	case UNWIND_ZIP:
+		flights_unwind(f, s->depth, &zip);
 		return 0;
 	case RETURN:
 		flights_return(f, s->depth);

@@ -88,6 +88,23 @@ static void test_full(void **state)
 	s->ops->free(s);
 }
 
+/* It has no file, and its errors name that of the first. */
+static void test_part(void **state)
+{
+	struct sink *s = open_at(path, &whole), *part = NULL;
+
+	(void)state;
+	assert_int_equal(sink_file_part(&part, sizeof(struct counter), s), 0);
+	assert_int_equal(((struct counter *)part)->zero, 0);
+	assert_ptr_equal(part->ops, &whole);
+	assert_int_equal(sink_file_no_memory(part), -ENOMEM);
+	assert_non_null(strstr(part->error, path));
+	part->ops->free(part);
+	assert_int_equal(sink_file_finish(s, NULL), 0);
+	s->ops->free(s);
+	assert_int_equal(unlink(path), 0);
+}
+
 static void test_no_place(void **state)
 {
 	struct sink_options o = { .path = "/nowhere/at/all" };
@@ -103,10 +120,8 @@ static void test_no_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_unfinished),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_whole),	 cmocka_unit_test(test_unfinished), cmocka_unit_test(test_full),
+		cmocka_unit_test(test_no_place), cmocka_unit_test(test_part),
 	};
 	int failed;
 

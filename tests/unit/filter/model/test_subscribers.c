@@ -88,6 +88,64 @@ static void test_nobody(void **state)
 	assert_int_equal(SUBSCRIBERS_CALL(&to, segment, &s), 0);
 }
 
+/* --- parts of sinks */
+
+static int make_part(struct sink **out, struct sink *of)
+{
+	static struct sink parts[2];
+
+	if (of->error[0] == 'x')
+		return -7;
+	*out = &parts[of->error[0] - 'a'];
+	**out = (struct sink){ .ops = of->ops };
+	return 0;
+}
+
+static int join(struct sink *to, struct sink *part)
+{
+	strcat(heard, to->error);
+	return part->of == to ? 0 : -1;
+}
+
+static void note_heard(struct sink *s)
+{
+	strcat(heard, s->of ? "p" : "w");
+}
+
+static const struct sink_ops divides = { .gap = note, .part = make_part, .heard = note_heard, .join = join };
+
+static void test_parts(void **state)
+{
+	struct sink d = { .ops = &hears_nothing, .error = "d" }, b = { .ops = &divides, .next = &d, .error = "b" };
+	struct sink a = { .ops = &divides, .next = &b, .error = "a" }, *parts = NULL;
+	struct subscribers to = subscribers_of(&a, NULL), of;
+
+	(void)state;
+	heard[0] = '\0';
+	assert_false(subscribers_need_all(&to));
+	assert_int_equal(subscribers_parts(&to, &parts), 0);
+	assert_true(parts && parts->of == &a && parts->next->of == &b && !parts->next->next);
+	of = subscribers_of(parts, NULL);
+	subscribers_heard(&to);
+	subscribers_heard(&of);
+	assert_int_equal(subscribers_join(&of), 0);
+	assert_string_equal(heard, "wwppab");
+}
+
+/* One that hears of events and has no part, and one that cannot be made. */
+static void test_no_parts(void **state)
+{
+	struct sink c = { .ops = &hears_gaps, .error = "c" }, x = { .ops = &divides, .next = &c, .error = "x" };
+	struct sink a = { .ops = &divides, .next = &x, .error = "a" }, *parts = NULL;
+	struct subscribers to = subscribers_of(&a, NULL), none = subscribers_of(NULL, NULL);
+
+	(void)state;
+	assert_true(subscribers_need_all(&to));
+	assert_false(subscribers_need_all(&none));
+	assert_int_equal(subscribers_parts(&to, &parts), -7);
+	assert_true(parts && parts->of == &a && !parts->next);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +153,8 @@ int main(void)
 		cmocka_unit_test(test_who_needs_no_loops),
 		cmocka_unit_test(test_until_when_it_is_quiet),
 		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_no_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "report/columns.h"
 
@@ -275,13 +276,183 @@ static void test_went(void **state)
 	columns_free(&two);
 }
 
+/* --- columns of processes that were analysed apart */
+
+#define PIDS 3
+
+/* Process 1 is the first to do something. */
+static void feed(struct columns *c, int32_t first, int32_t last, int events, uint32_t by)
+{
+	uint64_t now = 4000;
+
+	srand(2);
+	for (int i = 0; i < events; i++) {
+		int32_t pid = i ? 1 + rand() % PIDS : 1;
+		uint32_t node = rand() % 4 ? 100 * pid + rand() % 50 : 0;
+		uint64_t waited = rand() % 30;
+		bool called = rand() % 2;
+
+		now += rand() % 100 ? rand() % 300 : rand() % 40000;
+		if (pid < first || pid > last)
+			continue;
+		node -= node ? by : 0;
+		assert_int_equal(columns_went(c, columns_row(c, pid, pid), now, node, called && node), 0);
+		if (node && waited > 20) {
+			struct columns_row *group = columns_group(c, pid, 7);
+
+			columns_row(c, pid, pid)->waits = group;
+			assert_int_equal(columns_add(c, group, 1, now - waited, now), 0);
+		}
+	}
+}
+
+/* The same whatever the rows' numbers are. */
+static void check_same(const struct columns *a, const struct columns *b)
+{
+	assert_int_equal(a->cells.used, b->cells.used);
+	assert_int_equal(a->more[COLUMNS_CALLS].used, b->more[COLUMNS_CALLS].used);
+	assert_int_equal(a->origin_ns, b->origin_ns);
+	assert_int_equal(a->width_ns, b->width_ns);
+	assert_int_equal(a->nrows, b->nrows);
+	for (const struct tstate *s = a->rows.all; s; s = s->next) {
+		const struct columns_row *one = (const struct columns_row *)s,
+					 *other = (const struct columns_row *)tstate_find(&b->rows, s->pid, s->tid, 0);
+
+		assert_int_equal(one->ns, other->ns);
+		assert_int_equal(one->group, other->group);
+		assert_true(!one->waits == !other->waits);
+		if (one->waits)
+			assert_ptr_equal(other->waits, columns_find_group(b, s->pid, 7));
+		for (uint32_t node = 0; node < 100 * (PIDS + 1); node++)
+			for (uint32_t i = 0; i < COLUMNS_MOST && columns_sum(a, one, node, 0, COLUMNS_MOST); i++)
+				assert_int_equal(cell(a, one->number, i, node), cell(b, other->number, i, node));
+	}
+}
+
+static void test_joined(void **state)
+{
+	static const int events[] = { 20, 3000, 60000 }; /* of narrow columns, and wider ones */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		struct columns all = { 0 }, parts[PIDS] = { 0 };
+		uint64_t first_ns = 0;
+
+		feed(&all, 1, PIDS, events[i], 0);
+		for (int k = 0; k < PIDS; k++) {
+			struct columns_row *row = columns_row(&parts[k], k + 1, k + 1);
+
+			first_ns = k ? first_ns : all.origin_ns;
+			assert_int_equal(columns_go(&parts[k], row, first_ns, 0), 0); /* as if they had agreed */
+			feed(&parts[k], k + 1, k + 1, events[i], k ? 50 * k : 0);
+		}
+		for (int k = 1; k < PIDS; k++)
+			assert_int_equal(columns_join(&parts[0], &parts[k], 50 * k), 0);
+		assert_null(parts[1].cells.slots); /* its memory is not needed any more */
+		assert_int_equal(columns_finish(&all), 0);
+		assert_int_equal(columns_finish(&parts[0]), 0);
+		check_same(&all, &parts[0]);
+		columns_free(&parts[0]);
+		columns_free(&all);
+	}
+}
+
+/* Too many only together: the columns widen, as those of all did. */
+static void test_joined_many_nodes(void **state)
+{
+	struct columns all = { 0 }, parts[2] = { 0 };
+	const uint32_t most = COLUMNS_CELLS * 2 / 3;
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct columns_row *row = columns_row(&parts[k], k, 1), *same = columns_row(&all, k, 1);
+
+		for (uint32_t i = 0; i < most; i++) {
+			uint64_t ns = (uint64_t)i * COLUMNS_MOST * COLUMNS_WIDTH / most;
+
+			assert_int_equal(columns_go(&parts[k], row, ns, 1 + i), 0);
+			assert_int_equal(columns_go(&all, same, ns, 1 + i), 0);
+		}
+		assert_int_equal(parts[k].width_ns, COLUMNS_WIDTH);
+	}
+	assert_int_equal(columns_finish(&all), 0);
+	assert_int_equal(columns_join(&parts[0], &parts[1], 0), 0);
+	assert_int_equal(columns_finish(&parts[0]), 0);
+	assert_true(all.width_ns > COLUMNS_WIDTH);
+	assert_int_equal(all.width_ns, parts[0].width_ns);
+	assert_int_equal(all.cells.used, parts[0].cells.used);
+	columns_free(&parts[0]);
+	columns_free(&all);
+}
+
+static void test_unjoinable(void **state)
+{
+	struct columns one = { 0 }, other = { 0 }, same = { 0 }, none = { 0 };
+
+	(void)state;
+	assert_int_equal(columns_go(&one, columns_row(&one, 1, 1), 5000, 7), 0);
+	assert_int_equal(columns_go(&other, columns_row(&other, 2, 1), 5001, 7), 0);
+	assert_int_equal(columns_go(&same, columns_row(&same, 1, 1), 5000, 7), 0);
+	assert_int_equal(columns_join(&one, &none, 1), 0);
+	assert_int_equal(columns_join(&one, &other, 1), -EAGAIN);
+	assert_int_equal(columns_join(&one, &same, 1), -EAGAIN);
+	assert_int_equal(columns_join(&none, &one, 1), 0);
+	assert_int_equal(none.origin_ns, 5000);
+	columns_free(&none);
+}
+
+struct agreeing {
+	pthread_t thread;
+	struct columns columns;
+	uint64_t ns; /* 0: it hears of nothing */
+};
+
+static void *begin(void *of)
+{
+	struct agreeing *a = of;
+
+	if (a->ns)
+		columns_go(&a->columns, columns_row(&a->columns, (int32_t)a->ns, 1), a->ns, 1);
+	columns_heard(&a->columns);
+	return NULL;
+}
+
+static void test_agreed(void **state)
+{
+	struct agreeing all[] = { { .ns = 7000 }, { .ns = 0 }, { .ns = 6000 }, { .ns = 6500 } };
+	struct agreement origin;
+
+	(void)state;
+	agreement_init(&origin);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		columns_agree(&all[i].columns, &origin);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		assert_int_equal(pthread_create(&all[i].thread, NULL, begin, &all[i]), 0);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		pthread_join(all[i].thread, NULL);
+		assert_int_equal(all[i].columns.origin_ns, all[i].ns ? 6000 : 0);
+		columns_free(&all[i].columns);
+	}
+	agreement_destroy(&origin);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_narrow),	   cmocka_unit_test(test_backwards), cmocka_unit_test(test_long),
-		cmocka_unit_test(test_many_nodes), cmocka_unit_test(test_group),     cmocka_unit_test(test_far),
-		cmocka_unit_test(test_calls),	   cmocka_unit_test(test_off),	     cmocka_unit_test(test_off_between),
+		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_many_nodes),
+		cmocka_unit_test(test_group),
+		cmocka_unit_test(test_far),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_off_between),
 		cmocka_unit_test(test_went),
+		cmocka_unit_test(test_joined),
+		cmocka_unit_test(test_unjoinable),
+		cmocka_unit_test(test_joined_many_nodes),
+		cmocka_unit_test(test_agreed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
