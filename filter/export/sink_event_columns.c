@@ -31,12 +31,13 @@ static const struct column_type {
 	const char *name;
 	uint8_t width; /* bytes; all are signed integers of this machine's byte order */
 	bool nullable;
+	bool usual; /* the same, and few are null */
 } types[COLUMNS] = {
 	[TIME] = { "time_ns", 8, false },
 	[PID] = { "pid", 4, false },
 	[TID] = { "tid", 4, false },
 	[EVENT] = { "event", 1, false },
-	[CODE] = { "code", 4, true },
+	[CODE] = { "code", 4, true, true },
 	[OFFSET] = { "offset", 8, false },
 	[DESTINATION] = { "destination", 8, true },
 	[WHAT] = { "what", 4, true },
@@ -92,7 +93,7 @@ static int begin_block(struct event_columns *e)
 	e->rows = 0;
 	e->latest = NO_ROW;
 	for (unsigned c = 0; at && c < COLUMNS; c++) {
-		e->valid[c] = types[c].nullable ? memset(at, 0, e->memory.rows / 8) : NULL;
+		e->valid[c] = types[c].nullable ? memset(at, types[c].usual ? 0xff : 0, e->memory.rows / 8) : NULL;
 		at += types[c].nullable ? e->memory.rows / 8 : 0;
 		e->cells[c] = at;
 		at += (size_t)e->memory.rows * types[c].width;
@@ -164,18 +165,25 @@ static __attribute__((noinline)) int32_t number_of(struct event_columns *e, cons
 	return known->number;
 }
 
-static inline int32_t number(struct event_columns *e, const struct code *code, const char *name)
+static inline struct known *place_of(struct event_columns *e, const void *what)
 {
-	uintptr_t what = (uintptr_t)(code ? (const void *)code : name);
-	struct known *known = &e->known[(what >> 4 ^ what >> 16) % KNOWN];
-
-	return (uintptr_t)known->what == what ? known->number : number_of(e, code, name, known);
+	return &e->known[((uintptr_t)what >> 4 ^ (uintptr_t)what >> 16) % KNOWN];
 }
 
-/* A block's bits are 0 when it begins: what is null is not set, and has what its cell had in an earlier block. */
+static inline int32_t number(struct event_columns *e, const struct code *code, const char *name)
+{
+	const void *what = code ? (const void *)code : name;
+	struct known *known = place_of(e, what);
+
+	return known->what == what ? known->number : number_of(e, code, name, known);
+}
+
+/*
+ * A block's bits are 0 when it begins, or 1 where few are null: what is null has what its cell had in an earlier block.
+ */
 static inline void tell_valid(struct event_columns *e, enum column c, uint32_t row)
 {
-	if (types[c].nullable)
+	if (types[c].nullable && !types[c].usual)
 		e->valid[c][row / 64] |= (uint64_t)1 << row % 64;
 }
 
@@ -191,52 +199,15 @@ static inline void set32(struct event_columns *e, enum column c, uint32_t row, i
 	tell_valid(e, c, row);
 }
 
+static inline void set_null(struct event_columns *e, enum column c, uint32_t row)
+{
+	e->valid[c][row / 64] &= ~((uint64_t)1 << row % 64);
+}
+
 /* What begins, ends or continues an activation of generator code says of which object. */
 static inline const struct object *object_of(const struct sample *s)
 {
 	return s->op >= OP_PY_START && s->op <= OP_PY_THROW && s->code->generator ? s->generator : NULL;
-}
-
-/* Of an event without a place, as in docs/events.md. */
-static void put_other(struct event_columns *e, uint32_t row, const struct sample *s)
-{
-	bool extension = s->op == OP_EXTENSION, edge = s->op == OP_SNAPSHOT;
-
-	set64(e, OFFSET, row, (int64_t)(edge ? s->number : extension ? s->kind : s->count));
-	if (edge || extension)
-		set64(e, DESTINATION, row, (int64_t)(edge ? s->ends : s->payload));
-}
-
-/* What is called, or the opcode that ran. 0 or -ENOMEM. */
-static inline int put_what(struct event_columns *e, uint32_t row, const struct code *callee, const char *opcode)
-{
-	int32_t what = number(e, callee, opcode);
-
-	set32(e, WHAT, row, what);
-	return what < 0 ? -ENOMEM : 0;
-}
-
-/* 0 or -ENOMEM. */
-static inline int put_place(struct event_columns *e, uint32_t row, const struct sample *s)
-{
-	const struct object *o = object_of(s);
-	int32_t code = number(e, s->code, NULL);
-	const char *opcode;
-
-	set32(e, CODE, row, code);
-	set64(e, OFFSET, row, s->op == OP_LINE ? s->line : s->offset);
-	if (s->target != SAMPLE_NOWHERE)
-		set64(e, DESTINATION, row, s->target);
-	if (o)
-		set64(e, OBJECT, row, (int64_t)o->serial);
-	if (code < 0)
-		return -ENOMEM;
-	if (s->op == OP_CALL && s->callee)
-		return put_what(e, row, s->callee, NULL);
-	if (s->op != OP_INSTRUCTION || !s->opcode)
-		return 0;
-	opcode = process_opname(s->code->process, s->opcode);
-	return opcode && *opcode ? put_what(e, row, NULL, opcode) : 0;
 }
 
 static inline uint32_t add_row(struct event_columns *e, uint64_t time, int32_t pid, int32_t tid, uint8_t event)
@@ -250,20 +221,79 @@ static inline uint32_t add_row(struct event_columns *e, uint64_t time, int32_t p
 	return row;
 }
 
-static int columns_sample(struct sink *sink, const struct sample *s)
+#define ALWAYS static inline __attribute__((always_inline))
+
+/* What is in the row of every event of code. */
+ALWAYS uint32_t put_place(struct event_columns *e, const struct sample *s, int32_t code)
 {
-	struct event_columns *e = (struct event_columns *)sink;
+	uint32_t row = add_row(e, s->time, s->pid, s->tid, s->op);
+	const struct object *o = object_of(s);
+
+	e->latest = row;
+	e->latest_code = s->code;
+	set32(e, CODE, row, code);
+	set64(e, OFFSET, row, s->offset); /* of LINE, the line */
+	if (s->target != SAMPLE_NOWHERE)
+		set64(e, DESTINATION, row, s->target);
+	if (o)
+		set64(e, OBJECT, row, (int64_t)o->serial);
+	return row;
+}
+
+/* What is called, or the opcode that ran. 0 or -ENOMEM. */
+static int put_what(struct event_columns *e, uint32_t row, const struct sample *s)
+{
+	const struct code *callee = s->op == OP_CALL ? s->callee : NULL;
+	const char *opcode = s->op == OP_INSTRUCTION && s->opcode ? process_opname(s->code->process, s->opcode) : NULL;
+	int32_t what;
+
+	if (!callee && !(opcode && *opcode))
+		return 0;
+	what = number(e, callee, opcode);
+	set32(e, WHAT, row, what);
+	return what < 0 ? -ENOMEM : 0;
+}
+
+/* Of an event without a place, as in docs/events.md. */
+static void put_other(struct event_columns *e, const struct sample *s)
+{
+	bool extension = s->op == OP_EXTENSION, edge = s->op == OP_SNAPSHOT;
+	uint32_t row = add_row(e, s->time, s->pid, s->tid, s->op);
+
+	e->latest = row;
+	e->latest_code = NULL;
+	set_null(e, CODE, row);
+	set64(e, OFFSET, row, (int64_t)(edge ? s->number : extension ? s->kind : s->count));
+	if (edge || extension)
+		set64(e, DESTINATION, row, (int64_t)(edge ? s->ends : s->payload));
+}
+
+/* Any sample. */
+static __attribute__((noinline)) int take_any(struct event_columns *e, const struct sample *s)
+{
 	int err = e->rows == e->memory.rows ? next_block(e) : 0;
-	uint32_t row;
+	int32_t code;
 
 	if (err || s->op == SAMPLE_RESTART) /* which is not an event of the program */
 		return err;
-	row = add_row(e, s->time, s->pid, s->tid, s->op);
-	e->latest = row;
-	e->latest_code = s->code;
-	if (s->code)
-		return put_place(e, row, s) ? sink_file_no_memory(sink) : 0;
-	put_other(e, row, s);
+	if (!s->code) {
+		put_other(e, s);
+		return 0;
+	}
+	code = number(e, s->code, NULL);
+	return code < 0 || put_what(e, put_place(e, s, code), s) ? sink_file_no_memory(&e->file.sink) : 0;
+}
+
+/* Most are events of code that was met lately, of which there is nothing to say but their place: without a call. */
+static int columns_sample(struct sink *sink, const struct sample *s)
+{
+	const uint32_t more = 1u << OP_CALL | 1u << OP_INSTRUCTION | 1u << SAMPLE_RESTART;
+	struct event_columns *e = (struct event_columns *)sink;
+	const struct known *known = place_of(e, s->code);
+
+	if (!s->code || known->what != s->code || more >> s->op & 1 || e->rows == e->memory.rows)
+		return take_any(e, s);
+	put_place(e, s, known->number);
 	return 0;
 }
 
@@ -300,20 +330,38 @@ static int name_callee(struct event_columns *e, uint32_t row, const struct code 
 	return what < 0 ? sink_file_no_memory(&e->file.sink) : 0;
 }
 
+static inline void put_times(struct event_columns *e, uint32_t row, const struct activation *a, uint64_t end_ns)
+{
+	set64(e, DURATION, row, (int64_t)(end_ns - a->start_ns));
+	set64(e, SELF, row, (int64_t)(end_ns - a->start_ns - a->callee_ns));
+}
+
+/* Of a C function, or by no event. */
+static __attribute__((noinline)) int leave_any(struct event_columns *e, const struct activation *a, bool by_event,
+					       uint64_t end_ns)
+{
+	uint32_t row = by_event ? e->latest : add_leave(e, a, end_ns);
+
+	if (row == NO_ROW)
+		return e->file.out.err ? sink_file_status(&e->file.sink) : sink_file_no_memory(&e->file.sink);
+	if (row == e->latest)
+		e->latest = NO_ROW;
+	put_times(e, row, a, end_ns);
+	return a->code->c ? name_callee(e, row, a->code) : 0;
+}
+
 static int columns_leave(struct sink *sink, const struct activation *a, enum leave_how how, uint64_t end_ns,
 			 uint64_t end_cycles)
 {
 	struct event_columns *e = (struct event_columns *)sink;
-	uint32_t row = is_by_event(e, a, how) ? e->latest : add_leave(e, a, end_ns);
+	bool by_event = is_by_event(e, a, how);
 
 	(void)end_cycles;
-	if (row == NO_ROW)
-		return e->file.out.err ? sink_file_status(sink) : sink_file_no_memory(sink);
-	if (row == e->latest)
-		e->latest = NO_ROW;
-	set64(e, DURATION, row, (int64_t)(end_ns - a->start_ns));
-	set64(e, SELF, row, (int64_t)(end_ns - a->start_ns - a->callee_ns));
-	return a->code->c ? name_callee(e, row, a->code) : 0;
+	if (!by_event || a->code->c)
+		return leave_any(e, a, by_event, end_ns);
+	put_times(e, e->latest, a, end_ns);
+	e->latest = NO_ROW;
+	return 0;
 }
 
 static int columns_finish(struct sink *sink, const struct profile *p)
@@ -374,6 +422,7 @@ int sink_event_columns_open(struct sink **out, const struct sink_options *o, cha
 	static const struct sink_ops ops = { .sample = columns_sample,
 					     .plain = columns_sample,
 					     .leave = columns_leave,
+					     .no_loops = true,
 					     .finish = columns_finish,
 					     .free = columns_free };
 	int err = sink_file_open(out, sizeof(struct event_columns), &ops, o, error);

@@ -142,6 +142,7 @@ static int events_finish(struct sink *sink, const struct profile *p)
 
 static const struct sink_ops events_ops = {
 	.sample = events_sample,
+	.no_loops = true,
 	.finish = events_finish,
 	.free = sink_file_free,
 };

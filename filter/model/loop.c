@@ -329,6 +329,8 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 {
 	struct open_loop *o = repeated(s, jump->offset);
 
+	if (s->no_loops)
+		return LOOP_NONE;
 	return o ? end_trip(s, o, jump, trip) : end_other(s, jump, trip);
 }
 
@@ -410,6 +412,8 @@ int loop_jump(struct stack *s, struct code *code, int64_t offset, int64_t target
 	struct open_loop *o = repeated(s, offset);
 	uint64_t took;
 
+	if (s->no_loops)
+		return LOOP_NONE;
 	if (!o || o->from != o->began || stack_top(s)->instrs)
 		return end_untold(s, code, offset, target, ns, cycles);
 	if (!o->plain || o->outer || s->nloops > 1)

@@ -50,8 +50,8 @@ struct held_loops {
 };
 
 /*
- * A back-edge in the innermost frame of the stack: counts it, and fills *trip. 0, LOOP_NONE if it repeats no loop, or
- * -ENOMEM. The frame must run the sample's code.
+ * A back-edge in the innermost frame of the stack: counts it, and fills *trip. 0, LOOP_NONE if it repeats no loop or
+ * the stack has none, or -ENOMEM. The frame must run the sample's code.
  */
 #define LOOP_NONE 1
 int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip);

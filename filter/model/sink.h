@@ -168,6 +168,7 @@ struct sink_ops {
 	/* One that awaits what was thrown into, and was entered for that, goes on itself: an OP_PY_THROW of its own. */
 	int (*resume)(struct sink *s, const struct activation *a);
 	int (*iterate)(struct sink *s, const struct trip *t);
+	bool no_loops; /* it needs none, in the profile either: if that is so of all sinks, loops are not counted */
 	int (*off)(struct sink *s, const struct off_mark *m);
 	int (*exception)(struct sink *s, const struct exception_mark *m);
 	int (*label)(struct sink *s, const struct label_mark *m);

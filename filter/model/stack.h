@@ -49,6 +49,7 @@ struct stack {
 	struct stack *next; /* of the thread */
 	uint32_t interpreter;
 	uint64_t greenlet; /* of its activations */
+	bool no_loops;	   /* nobody has a use for them: none is ever open */
 	struct frame *top; /* the innermost, NULL if none is known */
 	struct frame *frames;
 	uint32_t nframes, frames_size;

@@ -18,7 +18,8 @@
 
 struct thread {
 	int32_t pid, tid;
-	bool early; /* there were only extensions, which are no events: its time has not begun */
+	bool early;    /* there were only extensions, which are no events: its time has not begun */
+	bool no_loops; /* of its stacks */
 	uint64_t first_ns, last_ns;
 	uint64_t passed;   /* events since its last sample, of which none was made, */
 	uint64_t quiet_ns; /* because sinks did without until then (sink.h) */

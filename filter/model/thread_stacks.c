@@ -11,8 +11,9 @@
 #include "objects.h"
 
 /* A greenlet that has ended leaves one: a function may know the memory of stacks (function.h), so that is not freed. */
-static struct stack *new_stack(struct greenlets *g)
+static struct stack *new_stack(struct thread *t)
 {
+	struct greenlets *g = &t->greenlets;
 	struct stack *s = g->spare;
 
 	if (s)
@@ -22,6 +23,7 @@ static struct stack *new_stack(struct greenlets *g)
 	if (s) {
 		s->next = NULL;
 		s->greenlet = greenlets_shown(g);
+		s->no_loops = t->no_loops;
 	}
 	return s;
 }
@@ -32,7 +34,7 @@ struct stack *thread_stack(struct thread *t, uint32_t interpreter)
 
 	while (*at && (*at)->interpreter != interpreter)
 		at = &(*at)->next;
-	if (!*at && (*at = new_stack(&t->greenlets)))
+	if (!*at && (*at = new_stack(t)))
 		(*at)->interpreter = interpreter;
 	return t->stack = *at;
 }
@@ -82,7 +84,7 @@ struct stack *thread_link_stack(struct thread *t, struct greenlet *g, uint32_t i
 	struct stack *st = take_stack(g);
 
 	if (!st)
-		st = new_stack(&t->greenlets);
+		st = new_stack(t);
 	if (!st)
 		return NULL;
 	if (!st->nframes)

@@ -56,6 +56,7 @@ static struct thread *make_thread(struct trace *t, struct map *threads, const st
 	th->tid = s->tid;
 	th->gil = gil;
 	th->objects = objects;
+	th->no_loops = t->to.no_loops;
 	thread_begin(th, s);
 	return th;
 }

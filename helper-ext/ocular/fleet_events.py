@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 VERSION = 1  # of the columns
 GROUP = 1 << 18  # rows of a row group: of two that many bytes are in the processor's cache
 COMPRESSION = "lz4"  # Events are many, and what is sorted by time is small already: zstd's first level makes a sixth less of it, in a sixth more time.
-BATCH = 1 << 16  # rows that go through the writer's steps at a time
+KEEPS = ("MIMALLOC_PURGE_DELAY", "-1")  # Arrow's memory goes to the next row group, not back to the kernel, which would have to clear it again.
 NO_ARROW = 'events in a fleet store need pyarrow, which %s does not have: pip install "ocular-trace[fleet-events]"' % (sys.executable or "Python")
 ENCODED = {**dict.fromkeys(("time_ns", "duration_ns", "self_ns", "object"), "DELTA_BINARY_PACKED"),  # Not of a few values each, as the other columns.
            **dict.fromkeys(("pid", "tid"), "PLAIN")}  # Nearly always the one of the row before: nothing to look up, and nothing left of it.
@@ -33,6 +33,7 @@ ENCODED = {**dict.fromkeys(("time_ns", "duration_ns", "self_ns", "object"), "DEL
 
 def arrow() -> "tuple[Any, Any]":
     """pyarrow and its writer. Refused if this Python does not have them."""
+    os.environ.setdefault(*KEEPS)  # before it is loaded
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError:
@@ -179,7 +180,10 @@ class Rows:
     """A recording's row groups, as Arrow has them."""
 
     def __init__(self, columns: Columns, names: tables.Names, recording: str) -> None:
-        self.columns, self.names, self.recording = columns, names, recording
+        pa, _ = arrow()
+        self.columns, self.names = columns, names
+        zeros = pa.Array.from_buffers(pa.int8(), columns.room, [None, pa.py_buffer(bytes(columns.room))])
+        self.recording = pa.DictionaryArray.from_arrays(zeros, pa.array([recording]))  # of a full row group
         self.keys, self.whats = Texts(), Texts()
         self.events = ["%d" % n if not name else name for n, name in enumerate(columns.events)]
 
@@ -196,8 +200,7 @@ class Rows:
     def _column(self, name: str) -> "Any":
         pa, _ = arrow()
         if name == "recording":
-            return pa.DictionaryArray.from_arrays(pa.Array.from_buffers(
-                pa.int8(), self.columns.rows, [None, pa.py_buffer(bytes(self.columns.rows))]), pa.array([self.recording]))
+            return self.recording.slice(0, self.columns.rows)
         if name == "event":
             return pa.DictionaryArray.from_arrays(self._numbers(name), pa.array(self.events), safe=False)
         if name == "key":
@@ -233,7 +236,7 @@ def write(columns: Columns, path: str, names: tables.Names, recording: str) -> N
     schema = rows.schema(group)
     few = [name for name in group if name not in ENCODED]
     with parquet.ParquetWriter(path, schema, compression=COMPRESSION, use_dictionary=few, write_statistics=["time_ns"], column_encoding=ENCODED,
-                               write_batch_size=BATCH, store_schema=False, **_pages(parquet)) as writer:
+                               write_batch_size=GROUP, store_schema=False, **_pages(parquet)) as writer:
         while there:
             writer.write_table(pa.table(list(group.values()), schema=schema), row_group_size=rows.columns.rows)
             there = rows.columns.group()

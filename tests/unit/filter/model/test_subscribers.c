@@ -37,6 +37,19 @@ static void test_who_hears_what(void **state)
 	assert_string_equal(heard, "acca");
 }
 
+/* Loops are counted as soon as one has a use for them, and if there are no sinks. */
+static void test_who_needs_no_loops(void **state)
+{
+	static const struct sink_ops needs_none = { .sample = note, .no_loops = true };
+	struct sink c = { .ops = &hears_nothing }, b = { .ops = &needs_none }, a = { .ops = &needs_none, .next = &b };
+
+	(void)state;
+	assert_true(subscribers_of(&a, NULL).no_loops);
+	b.next = &c;
+	assert_false(subscribers_of(&a, NULL).no_loops);
+	assert_false(subscribers_of(NULL, NULL).no_loops);
+}
+
 static uint64_t until(struct sink *s, int32_t pid, int32_t tid)
 {
 	return pid == 7 && tid == 8 ? s->error[0] : 0;
@@ -136,8 +149,11 @@ static void test_no_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_who_hears_what), cmocka_unit_test(test_until_when_it_is_quiet),
-		cmocka_unit_test(test_nobody),	       cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_who_hears_what),
+		cmocka_unit_test(test_who_needs_no_loops),
+		cmocka_unit_test(test_until_when_it_is_quiet),
+		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_no_parts),
 	};
 

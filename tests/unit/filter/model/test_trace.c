@@ -225,26 +225,69 @@ static int feed(struct trace *t, struct codes *codes, const char *events)
 	return err;
 }
 
+/* Returns how many loops there were. */
+static size_t check_row(const char *name, const char *events, const struct sink_ops *ops, const char *told)
+{
+	char text[512] = "";
+	struct teller teller = { .sink.ops = ops };
+	struct codes codes;
+	struct trace t;
+	size_t loops = 0;
+
+	teller.f = fmemopen(text, sizeof(text), "w");
+	codes_init(&codes, NULL);
+	trace_init(&t, &codes, &teller.sink);
+	assert_int_equal(feed(&t, &codes, events), 0);
+	assert_int_equal(trace_finish(&t, false), 0);
+	assert_true(teller.finished);
+	free(profile_loops(&t.profile, &loops, RANK_TIME));
+	trace_free(&t);
+	codes_free(&codes);
+	fclose(teller.f);
+	if (strcmp(text, told))
+		fail_msg("%s: got '%s', want '%s'", name, text, told);
+	return loops;
+}
+
 static void test_rows(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		char text[512] = "";
-		struct teller teller = { .sink.ops = &teller_ops };
-		struct codes codes;
-		struct trace t;
+		size_t loops = check_row(rows[i].name, rows[i].events, &teller_ops, rows[i].told);
 
-		teller.f = fmemopen(text, sizeof(text), "w");
-		codes_init(&codes, NULL);
-		trace_init(&t, &codes, &teller.sink);
-		assert_int_equal(feed(&t, &codes, rows[i].events), 0);
-		assert_int_equal(trace_finish(&t, false), 0);
-		assert_true(teller.finished);
-		trace_free(&t);
-		codes_free(&codes);
-		fclose(teller.f);
-		if (strcmp(text, rows[i].told))
-			fail_msg("%s: got '%s', want '%s'", rows[i].name, text, rows[i].told);
+		assert_int_equal(loops > 0, strchr(rows[i].told, '@') != NULL);
+	}
+}
+
+/* Without the words that have an @. */
+static void leave_out_trips(const char *told, char *text)
+{
+	char all[512], *rest = all;
+
+	strcpy(all, told);
+	for (char *word; (word = strsep(&rest, " "));)
+		if (!strchr(word, '@'))
+			text += sprintf(text, "%s%s", word == all ? "" : " ", word);
+}
+
+/* All else is told as ever. */
+static void test_rows_without_loops(void **state)
+{
+	static const struct sink_ops without = {
+		.enter = tell_enter,
+		.leave = tell_leave,
+		.no_loops = true,
+		.gap = tell_gap,
+		.finish = tell_finish,
+		.free = tell_free,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char told[512] = "";
+
+		leave_out_trips(rows[i].told, told);
+		assert_int_equal(check_row(rows[i].name, rows[i].events, &without, told), 0);
 	}
 }
 
@@ -639,6 +682,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_rows_without_loops),
 		cmocka_unit_test(test_totals),
 		cmocka_unit_test(test_trips_of_entries),
 		cmocka_unit_test(test_all_time_is_somebodys),
