@@ -151,8 +151,9 @@ def _hdfs(python, folder):
 
 
 class Kind(NamedTuple):
-    """Of a server: how it starts, what the libraries are told, what an address begins with; how a write begins that Deadly counts, and how many
-    there are for each file; what is said of a bucket that is not there, and without a library; who has no right, and what is said then."""
+    """Of a server: how it starts, what the libraries are told, what an address begins with; how a write begins that Deadly counts, by its groups
+    once, and how many there are for each file; what is said of a bucket that is not there, and without a library; who has no right, and what is
+    said then."""
 
     start: object
     settings: object
@@ -172,8 +173,8 @@ KINDS = {
     "fake-gcs-server": Kind(_fake_gcs, _google, "gs://", rb"POST /upload/", 1, "there is no bucket 'not-there'", "fleet-gs"),
     "azurite": Kind(_azurite, _azure, "abfs://", rb"PUT /", 1, "container does not exist", "fleet-abfs",
                     ({"AZURE_STORAGE_CONNECTION_STRING": ""}, "cannot use 'abfs://")),
-    # Of remote calls: a file is complete, and has its name.
-    "hdfs": Kind(_hdfs, _nothing, "hdfs://127.0.0.1:{}/", rb"(?s).*(complete|rename2)", 2, "", "fleet-hdfs"),
+    # Of remote calls: a file is complete, and has its name. The first one is sent again until the data's server has told of the last block.
+    "hdfs": Kind(_hdfs, _nothing, "hdfs://127.0.0.1:{}/", rb"(?s).*(complete|rename2)[^/]*([\x20-\x7e]+)", 2, "", "fleet-hdfs"),
 }
 
 
@@ -222,13 +223,17 @@ class Deadly(socketserver.ThreadingTCPServer):
     daemon_threads = True
 
     def __init__(self, server, nth):
-        self.server, self.nth, self.seen, self.lock, self.victim = server, nth, 0, threading.Lock(), None
+        self.server, self.nth, self.seen, self.known, self.lock, self.victim = server, nth, 0, set(), threading.Lock(), None
         super().__init__(("127.0.0.1", 0), _Handler)
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
-    def kills(self):
+    def kills(self, data):
         """Counts a file; True: it was the nth, and nobody is alive who could send the rest."""
+        write = re.match(self.server.kind.writes, data)
         with self.lock:
+            if not write or write.groups() in self.known:
+                return False
+            self.known.update({write.groups()} - {()})
             self.seen += 1
             if self.seen != self.nth:
                 return False
@@ -257,7 +262,7 @@ class _Handler(socketserver.BaseRequestHandler):
             back = threading.Thread(target=self.back, args=(there,), daemon=True)
             back.start()
             while data := self.request.recv(1 << 16):
-                if re.match(self.server.server.kind.writes, data) and self.server.kills():
+                if self.server.kills(data):
                     there.sendall(data[:len(data) // 2])
                     break
                 there.sendall(data)
