@@ -156,7 +156,8 @@ def nothing_lost(run):
 
 
 def many_events(python, threads, calls, folder):
-    run = Run(python, folder, f"leaf(); work({threads}, {calls})", mode="calls").finish()
+    # By default the size is limited to a tenth of the free disk.
+    run = Run(python, folder, f"leaf(); work({threads}, {calls})", "--max-size", "4G", mode="calls").finish()
     events, found, calls = run.summary()["events"], run.leaf_calls(), 1 + threads * calls
     problems = [] if found == calls else [f"{found} calls of {calls} came back"]
     if events["PY_START"] < calls or events["PY_RETURN"] < calls:
