@@ -267,6 +267,13 @@ try:
 except ImportError:
     import _xxsubinterpreters as interpreters
     make = lambda: interpreters.create(isolated=%s)
+def run_inner(i):
+    interpreters.run_string(i, '''
+def inner(n):
+    for i in range(n):
+        pass
+inner(11)
+''')
 """
 
 
@@ -275,12 +282,7 @@ def subinterpreters(isolated):
 work(4)
 a, b = make(), make()
 for i in (a, b):
-    interpreters.run_string(i, '''
-def inner(n):
-    for i in range(n):
-        pass
-inner(11)
-''')
+    run_inner(i)
 work(5)
 interpreters.destroy(a)
 interpreters.destroy(b)
@@ -303,12 +305,7 @@ def test_sub_interpreters_that_the_end_of_python_destroys():
     source = WORK + SUBINTERPRETER % True + """
 ids = [make(), make()]
 for i in ids:
-    interpreters.run_string(i, '''
-def inner(n):
-    for i in range(n):
-        pass
-inner(11)
-''')
+    run_inner(i)
 work(5)
 """
     plain = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, stdin=subprocess.DEVNULL)
