@@ -77,6 +77,21 @@ static bool check_header(struct walk *w)
 	return true;
 }
 
+/*
+ * perf writes the attributes before the data, `perf inject` of a pipe behind it. A repair, which writes into the header
+ * and behind the records that are intact, must change neither.
+ */
+static bool are_apart(const struct perf_header *h)
+{
+	const struct perf_section *attrs = &h->attrs, *data = &h->data;
+
+	if (attrs->offset < sizeof(*h) || data->offset < sizeof(*h))
+		return false;
+	if (attrs->offset <= data->offset)
+		return attrs->size <= data->offset - attrs->offset;
+	return data->size && data->size <= attrs->offset - data->offset;
+}
+
 static bool check_attrs(struct walk *w)
 {
 	const struct perf_header *h = &w->header;
@@ -87,6 +102,8 @@ static bool check_attrs(struct walk *w)
 		return found(w, PERF_UNUSABLE, "has a damaged header");
 	if (h->attrs.offset > w->size || h->attrs.size > w->size - h->attrs.offset || h->data.offset > w->size)
 		return found(w, PERF_UNUSABLE, "ends before its data");
+	if (!are_apart(h))
+		return found(w, PERF_UNUSABLE, "has a damaged header");
 	return true;
 }
 
@@ -173,6 +190,29 @@ static bool check_features(struct walk *w)
 	return true;
 }
 
+/* Where the first of what must stay begins behind the intact records: an attribute, or its ids. UINT64_MAX: nowhere. */
+static uint64_t behind_records(struct walk *w)
+{
+	const struct perf_section *attrs = &w->header.attrs;
+	uint64_t first = attrs->offset >= w->c->end ? attrs->offset : UINT64_MAX;
+
+	for (uint64_t at = w->header.attr_size; at <= attrs->size; at += w->header.attr_size) {
+		struct perf_section ids;
+
+		if (get(w, attrs->offset + at - sizeof(ids), &ids, sizeof(ids)) && ids.size &&
+		    ids.offset >= w->c->end && ids.offset < first)
+			first = ids.offset;
+	}
+	return first;
+}
+
+static void check_room_for_note(struct walk *w)
+{
+	if (w->c->verdict == PERF_REPAIRABLE && w->c->drop_features && w->c->cut &&
+	    behind_records(w) - w->c->end < sizeof(struct perf_section))
+		found(w, PERF_UNUSABLE, "is damaged where a repair would write its note");
+}
+
 static void check_trace(struct walk *w)
 {
 	if (w->info.header.type != PERF_AUXTRACE_INFO && w->c->verdict == PERF_REPAIRABLE)
@@ -206,6 +246,7 @@ int perfcheck_file(struct perfcheck *c, int fd)
 	if (check_attrs(&w)) {
 		if (walk_records(&w))
 			check_features(&w);
+		check_room_for_note(&w);
 		check_trace(&w);
 	}
 	return w.error;

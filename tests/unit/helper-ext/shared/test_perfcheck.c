@@ -167,6 +167,10 @@ static const struct {
 	{ "longer header", AT(size), 112, PERF_UNUSABLE, "newer" },
 	{ "attribute of no size", AT(attr_size), 0, PERF_UNUSABLE, "damaged" },
 	{ "attributes outside", AT(attrs.offset), 1ull << 63, PERF_UNUSABLE, "ends before" },
+	{ "attributes inside the header", AT(attrs.offset), AT(features), PERF_UNUSABLE, "damaged header" },
+	{ "attributes inside the data", AT(attrs.offset), HEAD, PERF_UNUSABLE, "damaged header" },
+	{ "data inside the header", AT(data.offset), 96, PERF_UNUSABLE, "damaged header" },
+	{ "data inside the attributes", AT(data.offset), 248, PERF_UNUSABLE, "damaged header" },
 	{ "data outside", AT(data.offset), UINT64_MAX, PERF_UNUSABLE, "ends before" },
 	{ "never closed", AT(data.size), 0, PERF_REPAIRABLE, "not closed" },
 	{ "claims more", AT(data.size), UINT64_MAX, PERF_REPAIRABLE, "was cut" },
@@ -198,6 +202,48 @@ static void test_damage_is_named(void **state)
 	close(fd);
 }
 
+/*
+ * As `perf inject` writes what came through a pipe: attributes and their ids behind the data. Bytes that are no record
+ * end the data here; a repair's note takes 16 bytes from where they begin, and what is behind them must stay.
+ */
+static void test_attributes_behind_data(void **state)
+{
+	for (uint64_t bad = 0; bad < 24; bad++) {
+		uint64_t ends[CHUNKS + 1], end;
+		struct perf_attr_entry entry, after;
+		int fd = record(ends);
+		struct perfcheck c;
+
+		end = get_u64(fd, AT(data.offset)) + get_u64(fd, AT(data.size)) + bad;
+		assert_int_equal(pread(fd, &entry, sizeof(entry), get_u64(fd, AT(attrs.offset))), sizeof(entry));
+		for (uint64_t at = end - bad; at < end; at++)
+			assert_int_equal(pwrite(fd, "", 1, at), 1);
+		put_u64(fd, AT(features), 0);
+		put_u64(fd, AT(data.size), end - get_u64(fd, AT(data.offset)));
+		put_u64(fd, AT(attrs.offset), end + 8);
+		entry.ids.offset = end;
+		put_u64(fd, end, 1); /* the id */
+		assert_int_equal(pwrite(fd, &entry, sizeof(entry), end + 8), sizeof(entry));
+
+		c = check(fd);
+		if (bad > 8 && bad < 16) {
+			assert_int_equal(c.verdict, PERF_UNUSABLE);
+			assert_non_null(strstr(c.finding, "note"));
+		} else if (bad) {
+			assert_int_equal(c.verdict, PERF_REPAIRABLE);
+			assert_int_equal(perfcheck_repair(&c, fd), 0);
+			c = check(fd);
+			assert_true(c.verdict == PERF_WHOLE && c.cut == (bad > 8));
+		}
+		assert_int_equal(c.verdict == PERF_WHOLE, bad <= 8 || bad >= 16);
+		assert_int_equal(get_u64(fd, end), 1);
+		assert_int_equal(pread(fd, &after, sizeof(after), end + 8), sizeof(after));
+		assert_memory_equal(&after, &entry, sizeof(after));
+		close(fd);
+	}
+	(void)state;
+}
+
 static void test_not_a_file(void **state)
 {
 	int fd = open("/tmp", O_RDONLY | O_DIRECTORY);
@@ -210,11 +256,9 @@ static void test_not_a_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut_at_every_byte),
-		cmocka_unit_test(test_note_stays),
-		cmocka_unit_test(test_what_grows_is_not_repaired),
-		cmocka_unit_test(test_damage_is_named),
-		cmocka_unit_test(test_not_a_file),
+		cmocka_unit_test(test_cut_at_every_byte),	   cmocka_unit_test(test_note_stays),
+		cmocka_unit_test(test_what_grows_is_not_repaired), cmocka_unit_test(test_damage_is_named),
+		cmocka_unit_test(test_attributes_behind_data),	   cmocka_unit_test(test_not_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
