@@ -80,7 +80,10 @@ static int write_file(struct unpacking *u, const uint8_t *bytes, size_t n)
 
 /* --- frames ------------------------------------------------------------------------------------------------ */
 
-/* Is this the next piece of a perf.data, name.columns/NUMBER? Then `name` is cut after the file's own name. */
+/*
+ * Is this the next piece of a perf.data, name.columns/NUMBER: of the one that is open, or the first of another? Then
+ * `name` is cut after the file's own name.
+ */
 static bool is_columns(const struct unpacking *u, char *name)
 {
 	char *suffix = strstr(name, ".columns/"), *end;
@@ -90,7 +93,9 @@ static bool is_columns(const struct unpacking *u, char *name)
 		return false;
 	number = strtoull(suffix + strlen(".columns/"), &end, 10);
 	*suffix = 0;
-	at = u->fd >= 0 && !strcmp(u->file->name, name) ? u->at : 0;
+	if (u->fd >= 0 && strcmp(u->file->name, name))
+		return false;
+	at = u->fd >= 0 ? u->at : 0;
 	return about_is_data(name) && !*end && at == number * TRANSPOSE_MOST;
 }
 

@@ -249,8 +249,20 @@ static void test_cut_is_told(void **unused)
 
 struct member {
 	const char *name, *bytes;
-	char type; /* 0: a file */
+	char type;  /* 0: a file */
+	bool piece; /* of a perf.data */
 };
+
+static void put_piece(struct frames_out *frames, const struct member *m)
+{
+	uint8_t block[2 * TAR_BLOCK] = { 0 };
+	struct transpose *t = transpose_new();
+	size_t n = transpose_put(t, (const uint8_t *)m->bytes, strlen(m->bytes), block + TAR_BLOCK);
+
+	tar_put(block, m->name, n, 0);
+	assert_int_equal(frames_put(frames, block, sizeof(block)), 0);
+	transpose_free(t);
+}
 
 static void put_member(struct frames_out *frames, const struct member *m)
 {
@@ -277,7 +289,7 @@ static int unpack_made(const struct member *members, size_t n, struct unpacked *
 	assert_int_equal(out_open(&out, path("m.ocular"), error, sizeof(error)), 0);
 	assert_int_equal(frames_out_init(&frames, &out), 0);
 	for (size_t i = 0; i < n && members[i].name; i++)
-		put_member(&frames, &members[i]);
+		(members[i].piece ? put_piece : put_member)(&frames, &members[i]);
 	frames_end(&frames);
 	frames_out_free(&frames);
 	assert_int_equal(out_close(&out, error, sizeof(error)), 0);
@@ -333,6 +345,26 @@ static void test_foreign(void **unused)
 		assert_int_equal(access(path("a"), F_OK), -1);
 	}
 	/* And nothing but the folder is there. */
+	remove_folder("in/u");
+	assert_int_equal(rmdir(path("in")), 0);
+}
+
+/* The pieces of one file do not go on in another that lost its end. */
+static void test_pieces_of_another(void **unused)
+{
+	const struct member members[] = {
+		MEMBER(ABOUT_NAME, ABOUT(FILE_("perf.data", 4) "," FILE_("perf.data.2", 2))),
+		{ .name = "perf.data.columns/000000", .bytes = "ab", .piece = true },
+		{ .name = "perf.data.2.columns/000000", .bytes = "cd", .piece = true },
+	};
+	struct unpacked u;
+
+	(void)unused;
+	assert_int_equal(unpack_made(members, COUNT(members), &u), 0);
+	assert_string_equal(u.why, "damaged");
+	assert_string_equal(u.cut, "perf.data");
+	assert_int_equal(u.had, 2);
+	assert_int_equal(u.missing, 1);
 	remove_folder("in/u");
 	assert_int_equal(rmdir(path("in")), 0);
 }
@@ -420,15 +452,11 @@ static void test_nothing_is_left_behind(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_bytes),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_cut_is_told),
-		cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_no_packed_file),
-		cmocka_unit_test(test_refused_folders),
-		cmocka_unit_test(test_left_out_and_removed),
-		cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_nothing_is_left_behind),
+		cmocka_unit_test(test_same_bytes),	  cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_cut_is_told),	  cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_pieces_of_another), cmocka_unit_test(test_no_packed_file),
+		cmocka_unit_test(test_refused_folders),	  cmocka_unit_test(test_left_out_and_removed),
+		cmocka_unit_test(test_stopped),		  cmocka_unit_test(test_nothing_is_left_behind),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
