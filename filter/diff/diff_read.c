@@ -223,6 +223,14 @@ static json_t *traced_process(json_t *processes)
 	return json_array_get(processes, 0);
 }
 
+/* 0 if it is not there, or nothing that was counted. */
+static double amount(json_t *o, const char *key)
+{
+	double n = json_number_value(json_object_get(o, key));
+
+	return n > 0 ? n : 0;
+}
+
 static void read_head(struct diff_side *s)
 {
 	json_t *trace = json_object_get(s->json, "trace"), *clock = json_object_get(s->json, "clock");
@@ -230,14 +238,14 @@ static void read_head(struct diff_side *s)
 	const char *key;
 
 	s->clock = string(clock, "cycles");
-	s->hz = json_number_value(json_object_get(clock, "hz"));
+	s->hz = amount(clock, "hz");
 	s->coarse = json_integer_value(json_object_get(clock, "coarse"));
-	s->traced_ns = json_number_value(json_object_get(trace, "traced_ns"));
+	s->traced_ns = amount(trace, "traced_ns");
 	v = json_object_get(trace, "waiting_ns"); /* null if CPU time is not known of all threads */
 	s->cpu_ns = json_is_number(v) ? json_number_value(json_object_get(trace, "cpu_ns")) : -1;
 	if (s->cpu_ns >= 0)
 		s->preempted = noise_preempted(s->traced_ns, json_number_value(v), s->cpu_ns);
-	s->traced_cycles = json_number_value(json_object_get(trace, "traced_cycles"));
+	s->traced_cycles = amount(trace, "traced_cycles");
 	s->mode = string(process, "mode");
 	s->c_functions = json_array_size(json_object_get(s->json, C_FUNCTIONS));
 	s->python = string(process, "python");
@@ -246,13 +254,44 @@ static void read_head(struct diff_side *s)
 		s->losses += json_integer_value(v);
 }
 
+/* Neither as large as 2^62, which is 150 years of nanoseconds, nor so small that what is divided by them has no end. */
+static bool has_likely_numbers(json_t *v)
+{
+	double n = fabs(json_number_value(v));
+	const char *key;
+	json_t *inner;
+	size_t i;
+
+	json_array_foreach (v, i, inner)
+		if (!has_likely_numbers(inner))
+			return false;
+	json_object_foreach (v, key, inner)
+		if (!has_likely_numbers(inner))
+			return false;
+	return n == 0 || (n > 0x1p-200 && n < 0x1p62);
+}
+
+/* Of what is compared. Others are the program's own, as the values of its counters: any number. */
+static bool is_likely(const struct diff_side *s)
+{
+	static const char *const compared[] = { "clock",     "trace", "events",	   "losses",   "opcodes",
+						"functions", "loops", C_FUNCTIONS, "call_tree" };
+
+	for (size_t i = 0; i < sizeof(compared) / sizeof(compared[0]); i++)
+		if (!has_likely_numbers(json_object_get(s->json, compared[i])))
+			return false;
+	return true;
+}
+
 static int check(const struct diff_side *s, char *error)
 {
 	json_int_t schema = integer(s->json, "schema");
 
 	if (schema == SCHEMA && json_is_array(json_object_get(s->json, "loops")) &&
-	    json_is_array(json_object_get(s->json, "functions")))
-		return 0;
+	    json_is_array(json_object_get(s->json, "functions"))) {
+		snprintf(error, DIFF_ERROR, "%s is damaged: it has a number that no recording can have", s->name);
+		return is_likely(s) ? 0 : -EINVAL;
+	}
 	if (schema > SCHEMA)
 		snprintf(error, DIFF_ERROR, "%s is a summary of schema %lld, this Ocular reads %d", s->name,
 			 (long long)schema, SCHEMA);
@@ -272,8 +311,9 @@ int diff_read(struct diff_side *s, const char *path, const char *name, char *err
 		snprintf(error, DIFF_ERROR, "cannot read %s as a summary: %s", name, why.text);
 		return -EINVAL;
 	}
-	snprintf(error, DIFF_ERROR, "no memory for %s", name);
 	err = check(s, error);
+	if (!err)
+		snprintf(error, DIFF_ERROR, "no memory for %s", name);
 	if (!err)
 		read_head(s);
 	for (int kind = 0; kind < DIFF_KINDS && !err; kind++)

@@ -327,6 +327,10 @@ static const struct {
 	{ "{\"schema\": 1, \"loops\": [1], \"functions\": []}", "no \"iterations\"" },
 	{ "{\"schema\": 1, \"loops\": [], \"functions\": [{}]}", "no \"activations\"" },
 	{ SUMMARY(FUNCTION(-1, 12, 2)), "no \"activations\"" },
+	{ SUMMARY(FUNCTION(10, 1e300, 2)), "it is damaged: it has a number that no recording can have" },
+	{ SUMMARY(FUNCTION(10, 12, 1e-300)), "it is damaged" },
+	{ "{\"schema\": 1, \"loops\": [], \"functions\": [], \"losses\": {\"lost\": -9223372036854775808}}",
+	  "it is damaged" },
 };
 
 static void test_bad_input(void **state)
