@@ -443,6 +443,12 @@ static void restore(struct run *x, uint64_t reg)
 		x->row.rules[reg] = x->initial ? x->initial->rules[reg] : (struct rule){ 0 };
 }
 
+/* A factored offset: of a damaged table anything, also beyond 64 bits. */
+static int64_t unfactored(const struct run *x, uint64_t n)
+{
+	return (int64_t)(n * (uint64_t)x->f->data_align);
+}
+
 static void set_cfa(struct run *x, uint64_t reg, int64_t offset)
 {
 	x->row.cfa_register = reg;
@@ -468,7 +474,6 @@ static void recall(struct run *x, struct reader *r)
 
 static void take_cfa(struct run *x, struct reader *r, uint8_t op)
 {
-	int64_t align = x->f->data_align;
 	uint64_t reg = op == 0x0e || op == 0x13 || op == 0x0f ? x->row.cfa_register : uleb(r);
 
 	switch (op) {
@@ -480,7 +485,7 @@ static void take_cfa(struct run *x, struct reader *r, uint8_t op)
 		return set_cfa(x, reg, (int64_t)uleb(r));
 	case 0x12: /* def_cfa_sf */
 	case 0x13: /* def_cfa_offset_sf */
-		return set_cfa(x, reg, sleb(r) * align);
+		return set_cfa(x, reg, unfactored(x, (uint64_t)sleb(r)));
 	default: /* def_cfa_expression */
 		x->row.cfa_expression = true;
 		x->row.expression = block(r);
@@ -489,12 +494,11 @@ static void take_cfa(struct run *x, struct reader *r, uint8_t op)
 
 static void take_rule(struct run *x, struct reader *r, uint8_t op)
 {
-	int64_t align = x->f->data_align;
 	uint64_t reg = uleb(r);
 
 	switch (op) {
 	case 0x05: /* offset_extended */
-		return set_rule(x, reg, AT_OFFSET, (int64_t)uleb(r) * align);
+		return set_rule(x, reg, AT_OFFSET, unfactored(x, uleb(r)));
 	case 0x06: /* restore_extended */
 		return restore(x, reg);
 	case 0x07: /* undefined */
@@ -504,11 +508,11 @@ static void take_rule(struct run *x, struct reader *r, uint8_t op)
 	case 0x09: /* register */
 		return set_rule(x, reg, IN_REGISTER, (int64_t)uleb(r));
 	case 0x11: /* offset_extended_sf */
-		return set_rule(x, reg, AT_OFFSET, sleb(r) * align);
+		return set_rule(x, reg, AT_OFFSET, unfactored(x, (uint64_t)sleb(r)));
 	case 0x14: /* val_offset */
-		return set_rule(x, reg, IS_OFFSET, (int64_t)uleb(r) * align);
+		return set_rule(x, reg, IS_OFFSET, unfactored(x, uleb(r)));
 	default: /* val_offset_sf */
-		return set_rule(x, reg, IS_OFFSET, sleb(r) * align);
+		return set_rule(x, reg, IS_OFFSET, unfactored(x, (uint64_t)sleb(r)));
 	}
 }
 
@@ -559,7 +563,7 @@ static bool run(struct run *x, struct reader r)
 		if (op >> 6 == 1) /* advance_loc */
 			x->location += low * x->f->code_align;
 		else if (op >> 6 == 2) /* offset */
-			set_rule(x, low, AT_OFFSET, (int64_t)uleb(&r) * x->f->data_align);
+			set_rule(x, low, AT_OFFSET, unfactored(x, uleb(&r)));
 		else if (op >> 6 == 3)
 			restore(x, low);
 		else
@@ -595,7 +599,7 @@ static bool apply(const struct rule *rule, uint64_t cfa, const struct stack_copy
 		*value = cfa + (uint64_t)rule->value;
 		return true;
 	case IN_REGISTER:
-		*value = rule->value < CFI_REGISTERS ? from->value[rule->value] : 0;
+		*value = (uint64_t)rule->value < CFI_REGISTERS ? from->value[rule->value] : 0;
 		return true;
 	case AT_EXPRESSION:
 		return evaluate(rule->expression, s, from, &cfa, &at) && stack_copy_word(s, at, value);

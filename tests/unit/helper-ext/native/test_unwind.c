@@ -191,6 +191,51 @@ static void test_damaged_files(void **state)
 	free(whole);
 }
 
+/* Tables of one function, at 0x1100: of header, CIE and FDE. What its caller's return address is, is in `rule`. */
+struct tables {
+	int32_t start, fde;
+	uint32_t common_length, id;
+	uint8_t common[16];
+	uint32_t length, to_common;
+	uint64_t first, size;
+	uint8_t rule[16];
+} __attribute__((packed));
+
+static uint64_t return_address(const uint8_t *rule, size_t n)
+{
+	/* Version 1, no augmentation, factors 1 and -8, register 16; the CFA is rsp + 8. */
+	struct tables t = { .start = 0x100,
+			    .fde = offsetof(struct tables, length),
+			    .common_length = sizeof(t.id) + sizeof(t.common),
+			    .common = { 1, 0, 1, 0x78, 16, 0x0c, CFI_RSP, 8 },
+			    .length = sizeof(t) - offsetof(struct tables, to_common),
+			    .to_common = offsetof(struct tables, to_common) - offsetof(struct tables, common_length),
+			    .first = 0x1100,
+			    .size = 0x10 };
+	const struct cfi c = { (uint8_t *)&t, .address = 0x1000, .size = sizeof(t), .header = 0x1000, .entries = 1 };
+	const struct stack_copy stack = { 0x8000, taken.bytes, STACK };
+	struct registers r = { .value = { [CFI_RBP] = 77, [CFI_RSP] = 0x8000, [CFI_RETURN] = 0x1105 } };
+
+	memcpy(t.rule, rule, n);
+	assert_true(cfi_step(&c, 0x1105, 0, &stack, &r));
+	assert_int_equal(r.value[CFI_RSP], 0x8008);
+	return r.value[CFI_RETURN];
+}
+
+/* A register is read that there is; a factor that leads beyond 64 bits is a wrong place, and nothing else. */
+static void test_numbers_without_sense(void **state)
+{
+	const uint8_t in_rbp[] = { 0x09, 16, CFI_RBP }, in_none[] = { 0x09, 16, CFI_REGISTERS };
+	const uint8_t before_all[] = { 0x09, 16, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01 };
+	const uint8_t far[] = { 0x14, 16, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01 };
+
+	(void)state;
+	assert_int_equal(return_address(in_rbp, sizeof(in_rbp)), 77);
+	assert_int_equal(return_address(in_none, sizeof(in_none)), 0);
+	assert_int_equal(return_address(before_all, sizeof(before_all)), 0);
+	assert_int_equal(return_address(far, sizeof(far)), 0x8010);
+}
+
 static void test_the_vdso_has_names(void **state)
 {
 	struct objects objects = { 0 };
@@ -210,9 +255,8 @@ static void test_the_vdso_has_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_like_the_compilers),
-		cmocka_unit_test(test_an_unknown_address),
-		cmocka_unit_test(test_damaged_files),
+		cmocka_unit_test(test_like_the_compilers), cmocka_unit_test(test_an_unknown_address),
+		cmocka_unit_test(test_damaged_files),	   cmocka_unit_test(test_numbers_without_sense),
 		cmocka_unit_test(test_the_vdso_has_names),
 	};
 
