@@ -298,7 +298,7 @@ fuzz: all build-fuzz
 	tests/run -j $$(nproc) $(FUZZ:$B/fuzz/%='tests/fuzz/run %')
 
 # A library of its own: libFuzzer is guided by the coverage of the code under test. -O1 compiles sooner.
-FUZZED   := $(patsubst %.c,$B/fuzz/obj/%.o,$(SRC_filter))
+FUZZED   := $(patsubst %.c,$B/fuzz/obj/%.o,$(SRC_filter) $(addprefix helper-ext/native/,elf_file.c symbols.c cfi.c))
 fuzzing   = clang $(CFLAGS) -O1 -g1 -fsanitize=fuzzer$1,address,undefined -fno-sanitize-recover=undefined -MMD -MP
 $(FUZZED): $B/fuzz/obj/%.o: %.c | $B/gen/report.css.inc $B/gen/report.js.inc
 	@mkdir -p $(@D)

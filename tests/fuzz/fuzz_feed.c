@@ -8,6 +8,7 @@
 
 #include "analysis.h"
 #include "feed.h"
+#include "mutator.h"
 
 #define WORDS 8
 
@@ -82,4 +83,61 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	analysis_finish(&a, false);
 	analysis_close(&a);
 	return 0;
+}
+
+/* --- changes: of lines, and of their columns ---------------------------------------------------------- */
+
+static void find_lines(struct mutated *m)
+{
+	size_t at = 0;
+
+	m->nrecords = 0;
+	while (m->nrecords < RECORDS_MAX && at < m->size) {
+		const uint8_t *end = memchr(m->bytes + at, '\n', m->size - at);
+
+		m->records[m->nrecords++] = at;
+		at = end ? (size_t)(end + 1 - m->bytes) : m->size;
+	}
+	m->records[m->nrecords] = at;
+}
+
+/* Where a column of a line begins and, before its tab or the line's end, ends. */
+static size_t find_column(const struct mutated *m, unsigned line, unsigned column, size_t *end)
+{
+	size_t at = m->records[line], last = m->records[line + 1];
+
+	for (; column && at < last; at++)
+		column -= m->bytes[at] == '\t';
+	for (*end = at; *end < last && m->bytes[*end] != '\t' && m->bytes[*end] != '\n';)
+		(*end)++;
+	return at;
+}
+
+/* Gets what another line has in that column: its event, time, thread, function, offset. */
+static void copy_column(struct mutated *m, unsigned line)
+{
+	unsigned column = mutator_draw(m, 12);
+	size_t end, from = find_column(m, mutator_draw(m, m->nrecords), column, &end), n = end - from, to;
+	uint8_t copy[256];
+
+	if (n > sizeof(copy))
+		return;
+	memcpy(copy, m->bytes + from, n);
+	to = find_column(m, line, column, &end);
+	mutator_replace(m, to, end, copy, n);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	static void (*const ways[])(struct mutated * m, unsigned i) = { copy_column, copy_column, mutator_drop,
+									mutator_repeat };
+	struct mutated m = { .bytes = data, .size = size, .max = max_size, .state = seed };
+
+	if (!mutator_draw(&m, 6))
+		return LLVMFuzzerMutate(data, size, max_size);
+	for (unsigned n = 1 + mutator_draw(&m, 6); n && m.size; n--) {
+		find_lines(&m);
+		ways[mutator_draw(&m, sizeof(ways) / sizeof(ways[0]))](&m, mutator_draw(&m, m.nrecords));
+	}
+	return m.size;
 }

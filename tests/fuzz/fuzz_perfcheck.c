@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "perf_mutator.h"
 #include "shared/perfcheck.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

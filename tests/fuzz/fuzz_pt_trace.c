@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "perf_mutator.h"
 #include "pt/pt_trace.h"
 
 /* Words that are gathered are those that are told one by one. */

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "analysis.h"
+#include "json_mutator.h"
+#include "shared/marker.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -61,11 +63,20 @@ static bool is_gap(const uint8_t *data)
 	return data[0] & 0x80;
 }
 
+/* The code of an event has a low id: what has a high one takes memory for all below, and nothing but time here. */
+static uint64_t with_low_id(uint64_t bits)
+{
+	uint64_t op = bits >> MARKER_OP_SHIFT, high = (MARKER_CODE_MAX & ~0xfffull) << MARKER_CODE_SHIFT;
+
+	return op >= OP_EVENT_FIRST && op <= OP_EVENT_LAST ? bits & ~high : bits;
+}
+
 static struct word word_at(const uint8_t *data, uint64_t time)
 {
 	struct word w = { 1 + (data[0] & 1), data[0] >> 1 & 3, time + data[1], (time + data[1]) * 3, 0 };
 
 	memcpy(&w.bits, data + 2, sizeof(w.bits));
+	w.bits = with_low_id(w.bits);
 	return w;
 }
 
@@ -167,4 +178,107 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	write_table(data + 1, length);
 	compare_ways(data + 1 + length, size - 1 - length);
 	return 0;
+}
+
+/* --- changes ------------------------------------------------------------------------------------------ */
+
+/* Fields of a word, most of which other words know: op, code, offset, arg; kind and payload of an extension. */
+static void change_word(struct mutated *m, size_t at)
+{
+	static const struct {
+		uint8_t shift, bits;
+	} fields[] = {
+		{ MARKER_OP_SHIFT, 5 },
+		{ MARKER_OP_SHIFT, 5 },
+		{ MARKER_CODE_SHIFT, 4 },
+		{ MARKER_OFFSET_SHIFT, 8 },
+		{ MARKER_OFFSET_SHIFT, 20 },
+		{ 0, 8 },
+		{ MARKER_KIND_SHIFT, 4 },
+		{ MARKER_LABEL_SHIFT, 4 },
+		{ 0, 20 },
+		{ 20, 8 },
+	};
+	unsigned which = mutator_draw(m, sizeof(fields) / sizeof(fields[0]));
+	uint64_t word, mask = ((1ull << fields[which].bits) - 1) << fields[which].shift;
+
+	memcpy(&word, m->bytes + at, sizeof(word));
+	word = (word & ~mask) | (mutator_value(m, word >> fields[which].shift) << fields[which].shift & mask);
+	memcpy(m->bytes + at, &word, sizeof(word));
+}
+
+/* Each thread's words count on, so that none looks lost. */
+static void count_words(struct mutated *m, size_t from)
+{
+	uint8_t seq[8] = { 0 };
+
+	for (size_t at = from; at + 10 <= m->size; at += 10) {
+		uint8_t *n = &seq[m->bytes[at] & 7];
+		uint64_t word;
+
+		memcpy(&word, m->bytes + at + 2, sizeof(word));
+		word &= ~((uint64_t)MARKER_SEQ_MASK << MARKER_SEQ_SHIFT);
+		word |= (uint64_t)((*n)++ & MARKER_SEQ_MASK) << MARKER_SEQ_SHIFT;
+		memcpy(m->bytes + at + 2, &word, sizeof(word));
+	}
+}
+
+static void find_words(struct mutated *m, size_t from)
+{
+	m->nrecords = 0;
+	for (; m->nrecords < RECORDS_MAX && from + 10 <= m->size; from += 10)
+		m->records[m->nrecords++] = from;
+	m->records[m->nrecords] = from;
+}
+
+static void change_words(struct mutated *m, size_t from)
+{
+	for (unsigned n = 1 + mutator_draw(m, 4); n; n--) {
+		unsigned what = mutator_draw(m, 8), i;
+
+		find_words(m, from);
+		if (!m->nrecords)
+			return;
+		i = mutator_draw(m, m->nrecords);
+		if (!what)
+			mutator_drop(m, i);
+		else if (what < 3)
+			mutator_repeat(m, i);
+		else if (what == 3)
+			m->bytes[m->records[i] + mutator_draw(m, 2)] = mutator_value(m, 0);
+		else
+			change_word(m, m->records[i] + 2);
+	}
+	if (mutator_draw(m, 4))
+		count_words(m, from);
+}
+
+/* The table, which is filled up to whole units again. */
+static void change_table(struct mutated *m, size_t length)
+{
+	static uint8_t copy[UINT8_MAX * 64];
+	struct mutated table = { .bytes = copy, .size = length, .max = sizeof(copy), .state = m->state };
+
+	memcpy(copy, m->bytes + 1, length);
+	while (table.size && copy[table.size - 1] == '\n')
+		table.size--;
+	json_change(&table);
+	for (; table.size % 64; table.size++)
+		copy[table.size] = '\n';
+	mutator_replace(m, 1, 1 + length, copy, table.size);
+	m->bytes[0] = table.size / 64;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	struct mutated m = { .bytes = data, .size = size, .max = max_size, .state = seed };
+	size_t length = size ? data[0] * 64u : 0;
+
+	if (length + 1 > size || !mutator_draw(&m, 8))
+		return LLVMFuzzerMutate(data, size, max_size);
+	if (mutator_draw(&m, 4) || max_size - size < 2048)
+		change_words(&m, 1 + length);
+	else
+		change_table(&m, length);
+	return m.size;
 }
