@@ -380,13 +380,20 @@ static inline bool is_at_once(const struct thread *t, const struct code_event *e
 	return false;
 }
 
+/* By value: the loop of the caller, which all words pass, need not have them in memory for it. */
+static __attribute__((noinline)) int take_row(const struct quick *q, struct word_part part, struct numbers numbers,
+					      uint32_t head)
+{
+	return thread_row(q, &(struct words_ahead){ &part, &numbers, head });
+}
+
 /* Or several, if several came last. */
 ALWAYS int take_at_once(struct quick *q, const struct code_event *e, const struct words_ahead *w, enum heard heard)
 {
 	int err = 0;
 
 	if (q->in_row >= ROW_BEGINS) {
-		err = thread_row(q, w);
+		err = take_row(q, *w->part, *w->numbers, w->head);
 		q->in_row = 0;
 	}
 	q->in_row++;
