@@ -180,6 +180,23 @@ static int calls_call(struct sink *s, const struct activation *a, uint64_t end_n
 											      : 0;
 }
 
+static int calls_calls(struct sink *s, const struct activation *first, const struct call_sums *sums)
+{
+	struct sink_calls *c = (struct sink_calls *)s;
+	struct call_root *r = calltree_root_of(&c->tree, first);
+
+	return !r || calltree_calls_on(&c->tree, r, first, 0, sums) ? sink_file_no_memory(s) : 0;
+}
+
+/* Which group each is in is looked up, and counted, one by one. */
+static uint64_t calls_until(struct sink *s, const struct activation *caller)
+{
+	const struct sink_calls *c = (const struct sink_calls *)s;
+
+	(void)caller;
+	return c->groups.by && (s->profile->requests.begun || s->profile->tasks.told) ? 0 : UINT64_MAX;
+}
+
 /* Beside functions, in files that may have anything in a stack. */
 static int calls_label(struct sink *s, const struct label_mark *m)
 {
@@ -243,6 +260,8 @@ static const struct sink_ops calls_ops = {
 	.resume = calls_resume,
 	.leave = calls_leave,
 	.call = calls_call,
+	.calls = calls_calls,
+	.calls_until = calls_until,
 	.label = calls_label,
 	.part = calls_part,
 	.join = calls_join,

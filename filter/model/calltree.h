@@ -134,6 +134,16 @@ static inline int calltree_call_on(struct calltree *t, struct call_root *r, cons
 	return 0;
 }
 
+/* The same of several in a row; of the first is known when it began. */
+static inline int calltree_calls_on(struct calltree *t, struct call_root *r, const struct activation *first,
+				    uint32_t group, const struct call_sums *sums)
+{
+	int err = calltree_call_on(t, r, first, group, first->start_ns + sums->ns, first->start_cycles + sums->cycles);
+
+	t->nodes[t->nodes[r->current].hot].calls += err ? 0 : sums->n - 1;
+	return err;
+}
+
 static inline int calltree_enter(struct calltree *t, const struct activation *a)
 {
 	struct call_root *r = calltree_root_of(t, a);

@@ -349,11 +349,9 @@ static inline void add_trip(struct stack *s, const struct frame *f, struct open_
 		around(s)->inner_body_ns += took.ns > callees ? took.ns - callees : 0;
 }
 
-/* The same of a plain one, with all that is 0 left out. */
-static inline void add_plain(struct stack *s, const struct frame *f, struct open_loop *o, uint64_t ns)
+/* The same of a plain one, with all that is 0 left out; or of several. */
+static inline void add_plain(struct stack *s, const struct frame *f, struct open_loop *o, uint64_t ns, uint64_t callees)
 {
-	uint64_t callees = f->a.callee_ns - o->callee_ns;
-
 	o->loop->own_time += ns;
 	if (o->outer)
 		add_time(s, o, (struct took){ ns, { 0 } });
@@ -389,7 +387,7 @@ static __attribute__((noinline)) int repeat(struct stack *s, struct open_loop *o
 	struct took took = { ns - o->last_ns, o->off };
 
 	if (o->plain) {
-		add_plain(s, f, o, took.ns);
+		add_plain(s, f, o, took.ns, f->a.callee_ns - o->callee_ns);
 	} else {
 		add_trip(s, f, o, took);
 		begin_next(o);
@@ -422,6 +420,41 @@ int loop_jump(struct stack *s, struct code *code, int64_t offset, int64_t target
 	o->loop->own_time += took;
 	o->loop->time += took;
 	return end_timed(stack_top(s), o, target, ns, cycles);
+}
+
+bool loop_trips_begin(struct loop_trips *t, const struct stack *s, int64_t offset, int64_t target, uint64_t ns)
+{
+	const struct frame *f = stack_top(s);
+	struct open_loop *o = s->no_loops ? NULL : repeated(s, offset);
+
+	*t = (struct loop_trips){ .of = o, .ns = ns };
+	if (s->no_loops)
+		return true;
+	if (!o || !o->plain || o->from != o->began || o->began != target || f->instrs || !o->loop->cycles.buckets)
+		return false;
+	/* Callees do not take longer than the trip that they are in: so the times of several add up. */
+	if (ns < o->last_ns || f->a.callee_ns - o->callee_ns > ns - o->last_ns)
+		return false;
+	t->cycles = o->last_cycles;
+	t->min = o->loop->cycles.min;
+	t->max = o->loop->cycles.max;
+	return true;
+}
+
+void loop_trips_end(const struct loop_trips *t, struct stack *s)
+{
+	struct open_loop *o = t->of;
+
+	if (!o || !t->n)
+		return;
+	add_plain(s, stack_top(s), o, t->ns - o->last_ns, t->callee_ns - o->callee_ns);
+	stat_add_row(&o->loop->cycles, t->n, t->cycles - o->last_cycles, t->squares, t->min, t->max);
+	o->loop->iterations += t->n;
+	o->loop->uops += t->n * o->uops;
+	o->trips += t->n;
+	o->last_ns = t->ns;
+	o->last_cycles = t->cycles;
+	o->callee_ns = t->callee_ns;
 }
 
 /*

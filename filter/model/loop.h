@@ -67,6 +67,36 @@ static inline void loop_off(struct open_loop *o, struct off d)
 int loop_jump(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns, uint64_t cycles);
 
 /*
+ * Trips in a row, each of which loop_jump() would take, of the innermost open loop: they are added at once. What is
+ * between them are callees of the innermost frame.
+ */
+struct loop_trips {
+	struct open_loop *of;	/* NULL: the stack has no loops, so nothing is added */
+	uint64_t n, ns, cycles; /* when the last one ended; */
+	uint64_t callee_ns;	/* the frame's, until then */
+	uint64_t min, max;	/* cycles of any trip of the loop */
+	__uint128_t squares;	/* of those of these trips */
+};
+
+/* false: the next one is of another kind, or of another loop; loop_jump() has to take it. */
+bool loop_trips_begin(struct loop_trips *t, const struct stack *s, int64_t offset, int64_t target, uint64_t ns);
+
+static inline void loop_trips_add(struct loop_trips *t, uint64_t ns, uint64_t cycles, uint64_t callee_ns)
+{
+	struct stat_sum *stat = t->of ? &t->of->loop->cycles : NULL;
+	uint64_t took = cycles - t->cycles;
+
+	t->n++;
+	t->ns = ns;
+	t->cycles = cycles;
+	t->callee_ns = callee_ns;
+	if (stat)
+		stat_add_bucket(stat, took, &t->squares, &t->min, &t->max);
+}
+
+void loop_trips_end(const struct loop_trips *t, struct stack *s);
+
+/*
  * The innermost frame ends, and its loops with it. whole: its end was seen, so its entries have no further trips. 0 or
  * -ENOMEM.
  */

@@ -68,6 +68,12 @@ static inline void activation_clear(struct activation *a)
 	memset(&a->request, 0, sizeof(*a) - offsetof(struct activation, request));
 }
 
+/* Calls of one function in a row, which may have been between others. */
+struct call_sums {
+	uint64_t n;
+	uint64_t ns, cycles; /* of all of them */
+};
+
 /* One trip through a loop's body: a back-edge was taken. */
 struct trip {
 	struct loop *loop;
@@ -165,6 +171,14 @@ struct sink_ops {
 		     uint64_t end_cycles);
 	/* Instead of both, of one that began with OP_PY_START, called nothing, and returned. NULL: those are called. */
 	int (*call)(struct sink *s, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
+	/*
+	 * Instead of it, of several such calls of one function, which need not be next to each other: what they are
+	 * called by does nothing else meanwhile but call functions, and repeat a loop. *first has what the first of
+	 * them began with. NULL: each is told.
+	 */
+	int (*calls)(struct sink *s, const struct activation *first, const struct call_sums *sums);
+	/* Until when calls by that activation may be told so, if there is `calls`; 0: none. */
+	uint64_t (*calls_until)(struct sink *s, const struct activation *caller);
 	/* One that awaits what was thrown into, and was entered for that, goes on itself: an OP_PY_THROW of its own. */
 	int (*resume)(struct sink *s, const struct activation *a);
 	int (*iterate)(struct sink *s, const struct trip *t);
@@ -200,8 +214,8 @@ struct sink_ops {
 
 /* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
-	struct sink *sample, *passed, *plain, *enter, *leave, *call, *resume, *iterate, *off, *exception, *label, *span,
-		*task, *gap, *segment, *second;
+	struct sink *sample, *passed, *plain, *enter, *leave, *call, *calls, *resume, *iterate, *off, *exception,
+		*label, *span, *task, *gap, *segment, *second;
 };
 
 struct sink {

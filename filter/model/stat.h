@@ -27,11 +27,16 @@ struct spread {
 	__uint128_t squares;
 };
 
+static inline __uint128_t spread_square(uint64_t value)
+{
+	return (__uint128_t)((__int128_t)(int64_t)value * (int64_t)value);
+}
+
 static inline void spread_add(struct spread *s, uint64_t value)
 {
 	s->n++;
 	s->sum = (int64_t)((uint64_t)s->sum + value);
-	s->squares += (__uint128_t)((__int128_t)(int64_t)value * (int64_t)value);
+	s->squares += spread_square(value);
 }
 
 static inline void spread_join(struct spread *to, const struct spread *more)
@@ -91,6 +96,30 @@ static inline int stat_add(struct stat_sum *s, uint64_t value)
 	s->buckets[stat_bucket(value)]++;
 	stat_count(s, value);
 	return 0;
+}
+
+/*
+ * stat_add() of a value that is one of many, where there are buckets: what is kept of all of them is gathered by the
+ * caller, who adds it at last. min and max: of all values so far.
+ */
+static inline void stat_add_bucket(struct stat_sum *s, uint64_t value, __uint128_t *squares, uint64_t *min,
+				   uint64_t *max)
+{
+	s->buckets[stat_bucket(value)]++;
+	*squares += spread_square(value);
+	*max = value > *max ? value : *max;
+	*min = value < *min ? value : *min;
+}
+
+/* n of them, with that sum. */
+static inline void stat_add_row(struct stat_sum *s, uint64_t n, uint64_t sum, __uint128_t squares, uint64_t min,
+				uint64_t max)
+{
+	spread_join(&s->spread, &(struct spread){ .n = n, .sum = (int64_t)sum, .squares = squares });
+	s->n += n;
+	s->sum += sum;
+	s->min = min;
+	s->max = max;
 }
 
 /* Adds all values of another one. 0 or -ENOMEM. */

@@ -32,6 +32,7 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(enter);
 	LINK(leave);
 	LINK_IF(call, s->ops->call || s->ops->enter || s->ops->leave);
+	LINK(calls);
 	LINK(resume);
 	LINK(iterate);
 	LINK(off);
@@ -47,6 +48,9 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	a.no_loops = sinks != NULL;
 	for (const struct sink *s = sinks; s; s = s->next)
 		a.no_loops &= s->ops->no_loops && !s->ops->part; /* beside parts, sinks that have none are not listed */
+	a.apart = a.first.iterate || a.first.plain;
+	for (const struct sink *s = a.first.call; s; s = s->after.call)
+		a.apart |= !s->ops->calls;
 	a.only_plain = true;
 	for (const struct sink *s = a.first.sample; s; s = s->after.sample)
 		a.only_plain &= s->ops->plain != NULL;

@@ -15,6 +15,7 @@ struct subscribers {
 	struct sink_links first; /* of each callback: the first sink that has it */
 	bool only_plain;	 /* all that have `sample` have `plain`, too */
 	bool no_loops;		 /* none has a use for loops */
+	bool apart;		 /* one has to hear of each activation, or of each trip of a loop */
 };
 
 /* Calls a function of every sink that has it; stops at the first that fails. */
@@ -43,6 +44,19 @@ int subscribers_join(const struct subscribers *parts);
 
 /* Tells those that hear of either of an activation that begins and, as the next event of its thread, returns. */
 int subscribers_call(const struct subscribers *to, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
+
+/* Until when calls by this activation may be told together; 0: each has to be told. */
+static inline uint64_t subscribers_calls_until(const struct subscribers *to, const struct activation *caller)
+{
+	uint64_t until = to->apart ? 0 : UINT64_MAX;
+
+	for (struct sink *k = to->first.calls; k && until; k = k->after.calls) {
+		uint64_t ns = k->ops->calls_until(k, caller);
+
+		until = ns < until ? ns : until;
+	}
+	return until;
+}
 
 /* The time before which none of them needs samples of the thread's events that only change the stack. */
 uint64_t subscribers_quiet_until(const struct subscribers *to, int32_t pid, int32_t tid);

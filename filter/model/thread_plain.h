@@ -141,9 +141,9 @@ struct stretch {
 	uint64_t ns, cycles, end_ns, end_cycles;
 };
 
-/* Sinks hear of a call of which nothing else is known than that. */
-static inline int tell_call(const struct thread *t, const struct stack *st, struct code *code, const struct stretch *s,
-			    const struct subscribers *to)
+/* A call of which nothing else is known than that. */
+static inline struct activation thread_called(const struct thread *t, const struct stack *st, struct code *code,
+					      const struct stretch *s, const struct subscribers *to)
 {
 	struct activation a = {
 		.pid = t->pid,
@@ -158,6 +158,15 @@ static inline int tell_call(const struct thread *t, const struct stack *st, stru
 	};
 
 	note_subjects(t, &a, to);
+	return a;
+}
+
+/* Sinks hear of it. */
+static inline int tell_call(const struct thread *t, const struct stack *st, struct code *code, const struct stretch *s,
+			    const struct subscribers *to)
+{
+	const struct activation a = thread_called(t, st, code, s, to);
+
 	return subscribers_call(to, &a, s->end_ns, s->end_cycles);
 }
 

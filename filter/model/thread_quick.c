@@ -6,6 +6,7 @@
 #include "loop.h"
 #include "thread_objects.h"
 #include "thread_plain.h"
+#include "thread_row.h"
 
 bool thread_is_quick(const struct thread *t, uint32_t interpreter, const struct subscribers *to)
 {
@@ -261,19 +262,6 @@ ALWAYS int jump(struct thread *t, const struct code_event *e, int64_t offset, in
 	return err == LOOP_NONE ? 0 : err;
 }
 
-struct quick {
-	struct thread *thread;
-	uint64_t until_ns;
-	bool waited_for; /* others wait for the GIL: that does not change meanwhile */
-	const struct subscribers *to;
-	uint64_t *events; /* of all functions, by op */
-};
-
-static inline bool is_only_stack(const struct thread *t)
-{
-	return t->stack == t->stacks && !t->stack->next;
-}
-
 /*
  * gil_until() of a thread that has the GIL, and in whose quick events nobody begins or ends to wait for it: it has to
  * be told only before another function is innermost, and at last.
@@ -282,7 +270,7 @@ static __attribute__((noinline)) void waited_for_gil(struct thread *t, uint64_t 
 {
 	const struct stack *st = t->stack;
 
-	if (is_only_stack(t) && stack_top(st) && !stack_top(st)->a.code->c)
+	if (row_is_only_stack(t) && stack_top(st) && !stack_top(st)->a.code->c)
 		gil_ran(t->gil, ns, &t->gil_held_ns, &stack_top(st)->a.code->function->gil_held_ns);
 	else
 		gil_until(t->gil, ns);
@@ -295,13 +283,14 @@ static inline void held_gil(const struct quick *q, uint64_t ns)
 }
 
 /* Those that come most often are tested for before all others. */
-ALWAYS int act(const struct quick *q, const struct code_event *e, enum heard heard)
+ALWAYS int act(struct quick *q, const struct code_event *e, enum heard heard)
 {
 	struct thread *t = q->thread;
 	const struct subscribers *to = q->to;
 
 	if (e->op == OP_JUMP)
 		return jump(t, e, word_offset(e), word_target(e), to, heard);
+	q->in_row = 0;
 	held_gil(q, e->time);
 	if (e->op == OP_PY_START)
 		return begin(t, e, to, heard);
@@ -358,7 +347,7 @@ ALWAYS int call_at_once(const struct quick *q, const struct code_event *e, const
 
 	if (s.end_ns < s.ns || s.end_cycles < s.cycles || s.end_ns >= q->until_ns)
 		return THREAD_SLOW;
-	if (q->waited_for && (!is_only_stack(t) || e->code->c))
+	if (q->waited_for && (!row_is_only_stack(t) || e->code->c))
 		return THREAD_SLOW;
 	held_gil(q, s.ns);
 	if (q->waited_for)
@@ -391,16 +380,36 @@ static inline bool is_at_once(const struct thread *t, const struct code_event *e
 	return false;
 }
 
+/* By value: the loop of the caller, which all words pass, need not have them in memory for it. */
+static __attribute__((noinline)) int take_row(const struct quick *q, struct word_part part, struct numbers numbers,
+					      uint32_t head)
+{
+	return thread_row(q, &(struct words_ahead){ &part, &numbers, head });
+}
+
+/* Or several, if several came last. */
+ALWAYS int take_at_once(struct quick *q, const struct code_event *e, const struct words_ahead *w, enum heard heard)
+{
+	int err = 0;
+
+	if (q->in_row >= ROW_BEGINS) {
+		err = take_row(q, *w->part, *w->numbers, w->head);
+		q->in_row = 0;
+	}
+	q->in_row++;
+	return err ?: call_at_once(q, e, w, heard);
+}
+
 ALWAYS int take_as(void *quick, const struct code_event *e, const struct words_ahead *w, enum heard heard, bool ticks)
 {
-	const struct quick *q = quick;
+	struct quick *q = quick;
 	struct thread *t = q->thread;
 	int err = THREAD_SLOW;
 
 	if (!is_in_time(q, e->time, e->cycles, ticks))
 		return THREAD_SLOW;
 	if (heard != HEARD_EVENTS && e->op == OP_PY_START && is_at_once(t, e, w))
-		err = call_at_once(q, e, w, heard);
+		err = take_at_once(q, e, w, heard);
 	if (err != THREAD_SLOW)
 		return err;
 	err = act(q, e, heard);
@@ -492,24 +501,18 @@ static bool hear_activations(const struct subscribers *to)
 	return l->sample || l->passed || l->enter || l->leave || l->call || l->iterate;
 }
 
-/* Are the cycles of these words a clock's, of which the thread's last ones are, too? */
-static bool are_ticks(const struct thread *t, const struct word_part *p)
-{
-	return p->in_ns && t->last_cycles <= word_ticks(p->in_ns, t->last_ns);
-}
-
 int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
 		 const struct subscribers *to)
 {
 	uint64_t quiet_ns = to->first.sample ? t->quiet_ns : UINT64_MAX;
-	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, t->gil->waiting, to, to->profile->events };
+	struct quick q = { t, until_ns < quiet_ns ? until_ns : quiet_ns, t->gil->waiting, to, to->profile->events, 0 };
 	int err;
 
 	if (to->first.plain)
 		err = word_stream_events(l, p, &q, take_and_tell, take_other, false);
 	else if (hear_activations(to))
 		err = word_stream_events(l, p, &q, take, take_other, false);
-	else if (are_ticks(t, p))
+	else if (word_are_ticks(p, t->last_ns, t->last_cycles))
 		err = word_stream_events(l, p, &q, take_ticks, take_other, true);
 	else
 		err = word_stream_events(l, p, &q, take_alone, take_other, false);

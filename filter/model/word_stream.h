@@ -90,6 +90,12 @@ static inline uint64_t word_cycles(const struct word_part *p, size_t at)
 	return p->in_ns ? word_ticks(p->in_ns, p->w->ns[at]) : p->w->cycles[at];
 }
 
+/* Are the cycles of these words a clock's, of which these, at that time, are, too? */
+static inline bool word_are_ticks(const struct word_part *p, uint64_t ns, uint64_t cycles)
+{
+	return p->in_ns && cycles <= word_ticks(p->in_ns, ns);
+}
+
 static inline struct code_event word_event(struct code *code, uint64_t bits)
 {
 	return (struct code_event){ .code = code, .bits = bits, .op = marker_op(bits) };
@@ -178,7 +184,7 @@ static inline bool word_ahead_is(const struct words_ahead *w, enum marker_op op,
 /* What `take` returns that took the next word, too. */
 #define WORDS_TWO 2
 
-/* Takes an event. 1: it needs a sample, and nothing was done. WORDS_TWO, 0, or less than 0. */
+/* Takes an event. 1: it needs a sample, and nothing was done. WORDS_TWO or more: so many words. 0, or less than 0. */
 typedef int (*word_taker)(void *to, const struct code_event *e, const struct words_ahead *w);
 
 /* Gets where in the part something else may begin, with its first word as a whole: how many words it took. */
@@ -232,11 +238,11 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 		e.time = p.w->ns[p.at];
 		e.cycles = ticks ? word_ticks(p.in_ns, e.time) : word_cycles(&p, p.at);
 		err = take(to, &e, &(struct words_ahead){ &p, &numbers, head });
-		if (err && err != WORDS_TWO)
+		if (err && err < WORDS_TWO)
 			break;
 		if (err) {
-			p.at++;
-			head += one;
+			p.at += err - 1;
+			head += (err - 1) * one;
 			err = 0;
 		}
 	}

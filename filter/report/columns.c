@@ -142,6 +142,12 @@ static int add_to_column(struct columns *c, struct columns_row *row, uint32_t co
 	return err;
 }
 
+int columns_were_called(struct columns *c, struct columns_row *row, uint32_t node, uint64_t calls, uint64_t ns)
+{
+	row->since_ns += ns;
+	return add_to_column(c, row, row->column, node, ns, calls);
+}
+
 static int add_span(struct columns *c, struct columns_row *row, uint64_t from, uint64_t until)
 {
 	int err = reach(c, until);

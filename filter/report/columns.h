@@ -118,6 +118,21 @@ static inline int columns_called(struct columns *c, struct columns_row *row, uin
 }
 
 /*
+ * Until when calls from where it is can be told of by columns_were_called(): all of the column that it is in. 0: they
+ * cannot. caller: where that is.
+ */
+static inline uint64_t columns_calls_until(const struct columns_row *row, uint32_t caller)
+{
+	return caller && row->node == caller && !row->naway ? row->column_end_ns : 0;
+}
+
+/*
+ * Called from where it is, the node ran so often, and so long in all. What is left of the time until now is that of
+ * where it is, wherever in the column it was. 0 or -ENOMEM.
+ */
+int columns_were_called(struct columns *c, struct columns_row *row, uint32_t node, uint64_t calls, uint64_t ns);
+
+/*
  * It was off its CPU where it is, for so long until ns, after its event at last_ns. It counts when the thread's next
  * event comes, or never: where markers are missing, or its time ends, and its last event was at end_ns. 0 or -ENOMEM.
  */

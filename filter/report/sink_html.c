@@ -139,6 +139,27 @@ static int call(struct sink *s, const struct activation *a, uint64_t end_ns, uin
 		       : 0;
 }
 
+static int calls(struct sink *s, const struct activation *first, const struct call_sums *sums)
+{
+	struct sink_html *h = (struct sink_html *)s;
+	struct html_thread *t = thread_of(h, first);
+
+	return !t || calltree_calls_on(&h->tree, t->root, first, 0, sums) ||
+			       columns_were_called(&h->columns, t->row, calltree_last_on(&h->tree, t->root), sums->n,
+						   sums->ns)
+		       ? sink_file_no_memory(s)
+		       : 0;
+}
+
+/* What is of one column. */
+static uint64_t calls_until(struct sink *s, const struct activation *caller)
+{
+	struct sink_html *h = (struct sink_html *)s;
+	struct html_thread *t = thread_of(h, caller);
+
+	return !t || task_trees_begin(&h->tasks, caller) ? 0 : columns_calls_until(t->row, calltree_at_on(t->root));
+}
+
 /* Groups that are no coroutine's, whose ids have 24 bits (marker.h): what each thread waited. */
 #define WAITS_OF(tid) (0x40000000u | (uint32_t)(tid))
 
@@ -226,6 +247,8 @@ static const struct sink_ops html_ops = {
 	.enter = enter,
 	.leave = leave,
 	.call = call,
+	.calls = calls,
+	.calls_until = calls_until,
 	.task = task,
 	.part = part,
 	.heard = heard,

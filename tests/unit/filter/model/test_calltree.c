@@ -121,6 +121,29 @@ static void test_paths(void **state)
 	check("1/0 a1+0:100-38(b2+0:60-40(c1+1:20-20())c0+2:2-2())d0+0:7-7()");
 }
 
+static void calls(int c, uint64_t n, uint64_t ns)
+{
+	struct activation first = { .pid = 7, .tid = 1, .code = code[c], .op = OP_PY_START, .start_ns = 1000 };
+	struct call_root *r = calltree_root_of(&tree, &first);
+
+	assert_int_equal(calltree_calls_on(&tree, r, &first, 0, &(struct call_sums){ n, ns, 2 * ns }), 0);
+}
+
+/* Also the first there, and behind others. */
+static void test_calls_in_a_row(void **state)
+{
+	(void)state;
+	enter(1, 0, 0, OP_PY_START);
+	calls(1, 5, 40);
+	calls(2, 1, 3);
+	enter(1, 0, 1, OP_PY_START);
+	calls(1, 2, 4);
+	leave(1, 0, 1, 10, 4);
+	calls(1, 7, 50);
+	leave(1, 0, 0, 200, 103);
+	check("1/0 a1+0:200-97(b13+0:100-96(b2+0:4-4())c1+0:3-3())");
+}
+
 static void span(int c, bool begins, uint64_t ns)
 {
 	struct label_mark m = { .pid = 7, .tid = 1, .name = code[c], .ns = ns, .cycles = 2 * ns };
@@ -326,11 +349,17 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_empty),	   TEST(test_paths),
-		TEST(test_passed),	   TEST(test_off),
-		TEST(test_merged),	   TEST(test_threads_and_interpreters),
-		TEST(test_walk_that_ends), TEST(test_many),
-		TEST(test_callers),	   TEST(test_spans),
+		TEST(test_empty),
+		TEST(test_calls_in_a_row),
+		TEST(test_paths),
+		TEST(test_passed),
+		TEST(test_off),
+		TEST(test_merged),
+		TEST(test_threads_and_interpreters),
+		TEST(test_walk_that_ends),
+		TEST(test_many),
+		TEST(test_callers),
+		TEST(test_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

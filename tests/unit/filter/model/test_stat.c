@@ -258,10 +258,41 @@ static void test_joined(void **state)
 	}
 }
 
+/* Values that come in a row have what each alone would. */
+static void test_row(void **state)
+{
+	struct stat_sum alone = { 0 }, row = { 0 };
+	__uint128_t squares = 0;
+	uint64_t sum = 0, min, max;
+
+	(void)state;
+	for (uint64_t v = 100; v <= 100 + STAT_FEW; v++) {
+		stat_add(&alone, v);
+		stat_add(&row, v);
+	}
+	min = row.min;
+	max = row.max;
+	for (uint64_t v = 7; v < 1u << 20; v = v * 3 - 11) {
+		stat_add(&alone, v);
+		stat_add_bucket(&row, v, &squares, &min, &max);
+		sum += v;
+	}
+	stat_add_row(&row, alone.n - row.n, sum, squares, min, max);
+	assert_int_equal(row.n, alone.n);
+	assert_int_equal(row.sum, alone.sum);
+	assert_int_equal(row.min, 7);
+	assert_int_equal(row.max, alone.max);
+	assert_memory_equal(&row.spread, &alone.spread, sizeof(row.spread));
+	assert_memory_equal(row.buckets, alone.buckets, STAT_BUCKETS * sizeof(*row.buckets));
+	stat_free(&alone);
+	stat_free(&row);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_row),
 		cmocka_unit_test(test_joined),
 		cmocka_unit_test(test_one_value_is_exact),
 		cmocka_unit_test(test_quantiles_are_near),

@@ -244,6 +244,13 @@ static void test_off_between(void **state)
 	columns_free(&c);
 }
 
+static void check_cells(const struct map *a, const struct map *b)
+{
+	assert_int_equal(a->used, b->used);
+	for (struct map_slot *s = NULL; (s = map_next(a, s));)
+		assert_ptr_equal(map_get(b, s->key), s->value);
+}
+
 /* In one step or in two, from narrow columns to wide ones. */
 static void test_went(void **state)
 {
@@ -266,14 +273,55 @@ static void test_went(void **state)
 	assert_int_equal(columns_finish(&one), 0);
 	assert_int_equal(columns_finish(&two), 0);
 	assert_true(one.width_ns > COLUMNS_WIDTH);
-	assert_int_equal(one.cells.used, two.cells.used);
-	for (struct map_slot *s = NULL; (s = map_next(&one.cells, s));)
-		assert_ptr_equal(map_get(&two.cells, s->key), s->value);
-	for (struct map_slot *s = NULL; (s = map_next(&one.more[COLUMNS_CALLS], s));)
-		assert_ptr_equal(map_get(&two.more[COLUMNS_CALLS], s->key), s->value);
+	check_cells(&one.cells, &two.cells);
+	check_cells(&one.more[COLUMNS_CALLS], &two.more[COLUMNS_CALLS]);
 	assert_int_equal(a->ns, b->ns);
 	columns_free(&one);
 	columns_free(&two);
+}
+
+/* Calls by node 7 that are told one by one, or by their sums while they are of one column. */
+static void test_were_called(void **state)
+{
+	struct columns one = { 0 }, sums = { 0 };
+	struct columns_row *a = columns_row(&one, 1, 1), *b = columns_row(&sums, 1, 1);
+	uint64_t now = 5000, ns[3 * COLUMNS_RECENT] = { 0 }, calls[3 * COLUMNS_RECENT] = { 0 };
+
+	(void)state;
+	srand(2);
+	assert_int_equal(columns_went(&one, a, now, 7, true), 0);
+	assert_int_equal(columns_went(&sums, b, now, 7, true), 0);
+	for (int i = 0; i < 300000; i++) {
+		uint32_t node = 8 + rand() % (3 * COLUMNS_RECENT - 8);
+		uint64_t begins = now + rand() % 3, ends = begins + (i % 1000 ? rand() % 40 : 3000);
+		bool told = columns_calls_until(b, 7) <= ends;
+
+		now = ends;
+		assert_int_equal(columns_called(&one, a, begins, node, ends, 7), 0);
+		calls[node] += !told;
+		ns[node] += told ? 0 : ends - begins;
+		for (uint32_t k = 0; k < 3 * COLUMNS_RECENT && (told || i % 50 == 0); k++)
+			if (calls[k]) {
+				assert_int_equal(columns_were_called(&sums, b, k, calls[k], ns[k]), 0);
+				calls[k] = ns[k] = 0;
+			}
+		if (told)
+			assert_int_equal(columns_called(&sums, b, begins, node, ends, 7), 0);
+	}
+	for (uint32_t k = 0; k < 3 * COLUMNS_RECENT; k++)
+		if (calls[k])
+			assert_int_equal(columns_were_called(&sums, b, k, calls[k], ns[k]), 0);
+	assert_int_equal(columns_calls_until(b, 8), 0);
+	assert_int_equal(columns_go(&one, a, now + 5, 0), 0);
+	assert_int_equal(columns_go(&sums, b, now + 5, 0), 0);
+	assert_int_equal(columns_calls_until(b, 0), 0);
+	assert_int_equal(columns_finish(&one), 0);
+	assert_int_equal(columns_finish(&sums), 0);
+	check_cells(&one.cells, &sums.cells);
+	check_cells(&one.more[COLUMNS_CALLS], &sums.more[COLUMNS_CALLS]);
+	assert_int_equal(a->ns, b->ns);
+	columns_free(&one);
+	columns_free(&sums);
 }
 
 /* --- columns of processes that were analysed apart */
@@ -439,19 +487,13 @@ static void test_agreed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_backwards),
-		cmocka_unit_test(test_long),
-		cmocka_unit_test(test_many_nodes),
-		cmocka_unit_test(test_group),
-		cmocka_unit_test(test_far),
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_off_between),
-		cmocka_unit_test(test_went),
-		cmocka_unit_test(test_joined),
-		cmocka_unit_test(test_unjoinable),
-		cmocka_unit_test(test_joined_many_nodes),
+		cmocka_unit_test(test_narrow),	    cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_long),	    cmocka_unit_test(test_many_nodes),
+		cmocka_unit_test(test_group),	    cmocka_unit_test(test_far),
+		cmocka_unit_test(test_calls),	    cmocka_unit_test(test_off),
+		cmocka_unit_test(test_off_between), cmocka_unit_test(test_went),
+		cmocka_unit_test(test_were_called), cmocka_unit_test(test_joined),
+		cmocka_unit_test(test_unjoinable),  cmocka_unit_test(test_joined_many_nodes),
 		cmocka_unit_test(test_agreed),
 	};
 
