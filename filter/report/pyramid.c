@@ -15,10 +15,10 @@ struct making {
 	uint32_t *row_of;
 	struct cell *cells, *merged, *next; /* by row, column, what they are of */
 	size_t ncells;
-	uint32_t *above; /* [of the page, paths or functions]: what it is added up below; of 0: 0 */
-	uint64_t *total; /* the same: of the block at hand */
-	uint32_t *
-		missing; /* how many of those below it have not been added to its total yet; DONE: it has been itself */
+	uint32_t *above;   /* [of the page, paths or functions]: what it is added up below; of 0: 0 */
+	uint64_t *total;   /* the same: of the block at hand */
+	uint32_t *missing; /* how many of those below it have not been added to its total yet; DONE: it has been itself;
+			      after that: where it is kept, if that was looked for */
 	struct cell *cut;  /* of what is smaller */
 	bool *seen;	   /* it is in touched */
 	uint32_t *touched; /* [ntouched], callers among them: each behind something below it */
@@ -41,7 +41,7 @@ static void find_above(struct making *m)
 
 	m->above[0] = 0;
 	for (uint32_t i = 1; i < n; i++)
-		m->above[i] = paths ? f->nodes[f->nodes[f->shown[i]].parent].shown - 1 : 0;
+		m->above[i] = paths ? (uint32_t)f->nodes[f->nodes[f->shown[i]].parent].of : 0;
 }
 
 static int by_time(const void *left, const void *right)
@@ -125,6 +125,25 @@ static bool is_kept(const struct making *m, uint32_t of)
 	return !of || m->total[of] >= m->least;
 }
 
+static uint32_t next_above(const struct making *m, uint32_t of)
+{
+	return m->missing[of] == DONE ? m->above[of] : m->missing[of];
+}
+
+/* The nearest that is kept. Nothing is passed twice: a recursion may be thousands of calls deep, in each column. */
+static uint32_t kept_above(struct making *m, uint32_t of)
+{
+	uint32_t kept = of;
+
+	while (!is_kept(m, kept))
+		kept = next_above(m, kept);
+	for (uint32_t next; of != kept; of = next) {
+		next = next_above(m, of);
+		m->missing[of] = kept;
+	}
+	return kept;
+}
+
 static int put(struct making *m, struct pyramid_level *l, uint32_t block, int32_t of, const struct cell *cell)
 {
 	struct pyramid_entry *e;
@@ -182,9 +201,7 @@ static int put_block(struct making *m, struct pyramid_level *l, const struct cel
 			err = put(m, l, cells[i].column, cells[i].of, &cells[i]);
 			continue;
 		}
-		while (!is_kept(m, at))
-			at = m->above[at];
-		cell_add(&m->cut[at], &cells[i]);
+		cell_add(&m->cut[kept_above(m, at)], &cells[i]);
 	}
 	last = put_cut(m, l, cells->column);
 	return err ?: last;

@@ -6,11 +6,7 @@
 
 static int32_t path_number(const struct flame *f, uint32_t node)
 {
-	uint32_t at = f->node_of[node], shown = at;
-
-	while (!f->nodes[shown].shown)
-		shown = f->nodes[shown].parent;
-	return shown == at ? (int32_t)(f->nodes[shown].shown - 1) : ~(int32_t)(f->nodes[shown].shown - 1);
+	return f->nodes[f->node_of[node]].of;
 }
 
 /* On the page 0 is the whole: paths have it as their root, functions behind it. */
