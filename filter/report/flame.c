@@ -194,12 +194,16 @@ static int choose(struct flame *f)
 
 int flame_make(struct flame *f, const struct calltree *tree)
 {
+	int err;
+
 	*f = (struct flame){ .tree = tree };
 	f->node_of = calloc(tree->nnodes + 1, sizeof(*f->node_of));
 	if (!f->node_of || !ARRAY_ROOM(f->nodes, f->nnodes, f->nodes_size))
 		return -ENOMEM;
 	f->nodes[f->nnodes++] = (struct flame_node){ 0 };
-	return join_paths(f) ?: choose(f);
+	err = join_paths(f);
+	map_free(&f->children);
+	return err ?: choose(f);
 }
 
 void flame_free(struct flame *f)

@@ -286,6 +286,21 @@ static void count_columns(struct making *m)
 		m->halvings++;
 }
 
+/* And room for those of wider columns: each level is made of the one before, so that two are needed by turns. */
+static int collect(struct making *m, const struct columns *c)
+{
+	free(m->cells);
+	free(m->merged);
+	free(m->next);
+	m->merged = m->next = NULL;
+	m->cells = cells_collect(&m->ncells, c, &m->numbers);
+	if (!m->cells)
+		return -ENOMEM;
+	m->merged = calloc(m->ncells + 1, sizeof(*m->merged));
+	m->next = calloc(m->ncells + 1, sizeof(*m->next));
+	return m->merged && m->next ? 0 : -ENOMEM;
+}
+
 /* Both have the same columns: as wide as the one with more entries needs them. */
 static int build_all(struct making *m, const struct columns *c)
 {
@@ -295,7 +310,7 @@ static int build_all(struct making *m, const struct columns *c)
 		int err;
 
 		m->numbers.kind = kind;
-		err = cells_collect(m->cells, &m->ncells, c, &m->numbers);
+		err = collect(m, c);
 		if (err)
 			return err;
 		find_above(m);
@@ -313,23 +328,17 @@ static int build_all(struct making *m, const struct columns *c)
 
 static int make_room(struct making *m, const struct columns *c, const struct flame *f)
 {
-	size_t ncells = cells_count(c) + 1, n = (f->nshown > f->nshown_places ? f->nshown : f->nshown_places) + 1;
+	size_t n = (f->nshown > f->nshown_places ? f->nshown : f->nshown_places) + 1;
 
 	m->row_of = calloc(c->nrows + 1, sizeof(*m->row_of));
 	m->numbers = (struct cells_numbers){ PYRAMID_PATHS, f, m->row_of };
-	m->cells = calloc(ncells, sizeof(*m->cells));
-	m->merged = calloc(ncells, sizeof(*m->merged));
-	m->next = calloc(ncells, sizeof(*m->next));
 	m->above = calloc(n, sizeof(*m->above));
 	m->missing = calloc(n, sizeof(*m->missing));
 	m->total = calloc(n, sizeof(*m->total));
 	m->cut = calloc(n, sizeof(*m->cut));
 	m->touched = calloc(n, sizeof(*m->touched));
 	m->seen = calloc(n, sizeof(*m->seen));
-	return m->row_of && m->cells && m->merged && m->next && m->above && m->missing && m->total && m->cut &&
-			       m->touched && m->seen
-		       ? 0
-		       : -ENOMEM;
+	return m->row_of && m->above && m->missing && m->total && m->cut && m->touched && m->seen ? 0 : -ENOMEM;
 }
 
 int pyramid_make(struct pyramid *p, const struct columns *c, const struct flame *f)
