@@ -362,12 +362,17 @@ static void free_root(struct tstate *s)
 	free(((struct call_root *)s)->spans);
 }
 
-void calltree_free(struct calltree *t)
+void calltree_complete(struct calltree *t)
 {
-	tstates_free(&t->roots, free_root);
 	map_free(&t->processes);
 	map_free(&t->children);
 	map_free(&t->edges);
+}
+
+void calltree_free(struct calltree *t)
+{
+	tstates_free(&t->roots, free_root);
+	calltree_complete(t);
 	free(t->nodes);
 	*t = (struct calltree){ 0 };
 }

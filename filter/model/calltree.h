@@ -228,4 +228,7 @@ int calltree_merge(struct calltree *to, uint32_t *to_root, const struct calltree
 /* The roots by pid, tid and interpreter, shared ones once: *n of them in one malloc'ed array; NULL: no memory. */
 const struct call_root **calltree_roots(const struct calltree *t, size_t *n);
 
+/* Nothing is entered any more, nor merged into it: what only that needs is freed. */
+void calltree_complete(struct calltree *t);
+
 void calltree_free(struct calltree *t);

@@ -48,6 +48,8 @@ int calltree_join(struct calltree *to, struct calltree *more, uint32_t *by)
 {
 	int err = 0;
 
+	calltree_complete(to);
+	calltree_complete(more);
 	*by = to->nnodes ? to->nnodes - 1 : 0; /* neither uses number 0 */
 	if (more->nnodes)
 		err = join_nodes(to, more, *by);

@@ -8,11 +8,11 @@
 /* What is in a place of `recent`: it is free then. */
 static int add_place(struct columns *c, const struct columns_row *row, struct columns_recent *r)
 {
-	uint64_t key = columns_key(row->number, row->column, r->node);
-	int err = r->ns ? map_count(&c->cells, key, r->ns) : 0;
+	const struct column_cell cell = { .key = columns_key(row->number, row->column, r->node),
+					  .ns = r->ns,
+					  .more[COLUMNS_CALLS] = r->calls };
+	int err = r->ns || r->calls ? column_cells_add(&c->cells, &cell) : 0;
 
-	if (r->calls && !err)
-		err = map_count(&c->more[COLUMNS_CALLS], key, r->calls);
 	*r = (struct columns_recent){ 0 };
 	return err;
 }
@@ -37,59 +37,31 @@ static int flush(struct columns *c)
 	return err;
 }
 
-static int merge(struct map *cells)
+/* What is in rows is of one column each: that of the wider one. */
+void columns_widen(struct columns *c)
 {
-	struct map merged = { 0 };
-	int err = 0;
-
-	for (struct map_slot *s = NULL; !err && (s = map_next(cells, s));)
-		err = map_count(&merged,
-				columns_key(columns_number(s->key), columns_column(s->key) / 2, columns_node(s->key)),
-				(uintptr_t)s->value);
-	if (err) {
-		map_free(&merged);
-		return err;
-	}
-	map_free(cells);
-	*cells = merged;
-	return 0;
-}
-
-/* Columns become twice as wide. */
-static int widen(struct columns *c)
-{
-	int err = flush(c) ?: merge(&c->cells);
-
-	for (int i = 0; i < COLUMNS_MORE && !err; i++)
-		err = merge(&c->more[i]);
-	if (err)
-		return err;
+	column_cells_halve(&c->cells);
 	c->width_ns *= 2;
 	c->shift++;
+	c->told.next = 0;
 	for (struct tstate *s = c->rows.all; s; s = s->next) {
 		((struct columns_row *)s)->column /= 2;
 		((struct columns_row *)s)->column_end_ns = 0;
 	}
-	return 0;
 }
 
-static bool is_full(const struct columns *c)
+static bool is_full(struct columns *c)
 {
-	size_t most = c->cells.used;
+	bool full = c->shared ? columns_shared_full(c) : columns_too_many(&c->cells);
 
-	for (int i = 0; i < COLUMNS_MORE; i++)
-		most = c->more[i].used > most ? c->more[i].used : most;
-	return most > COLUMNS_CELLS && c->width_ns < UINT64_MAX / 4;
+	return full && c->shift < COLUMNS_WIDEST;
 }
 
 /* Makes room for what is at ns. */
-static int reach(struct columns *c, uint64_t ns)
+static void reach(struct columns *c, uint64_t ns)
 {
-	int err = 0;
-
-	while (!err && ((ns - c->origin_ns) >> c->shift >= COLUMNS_MOST || is_full(c)))
-		err = widen(c);
-	return err;
+	while ((ns - c->origin_ns) >> c->shift >= COLUMNS_MOST || is_full(c))
+		columns_widen(c);
 }
 
 /* So wide as they would be if there had been all cells at once. */
@@ -98,7 +70,7 @@ int columns_finish(struct columns *c)
 	int err = flush(c);
 
 	while (!err && is_full(c))
-		err = widen(c);
+		columns_widen(c);
 	return err;
 }
 
@@ -150,8 +122,9 @@ int columns_were_called(struct columns *c, struct columns_row *row, uint32_t nod
 
 static int add_span(struct columns *c, struct columns_row *row, uint64_t from, uint64_t until)
 {
-	int err = reach(c, until);
+	int err = 0;
 
+	reach(c, until);
 	while (from < until && !err) {
 		uint32_t column = column_at(c, from);
 		uint64_t end = column_end(c, column, until);
@@ -198,24 +171,34 @@ static void begin(struct columns *c, uint64_t ns)
 	if (c->begun)
 		return;
 	c->begun = true;
-	c->origin_ns = c->origin ? agreement_reach(c->origin, ns) : ns;
+	c->origin_ns = c->shared ? agreement_reach(&c->shared->origin, ns) : ns;
 	c->shift = COLUMNS_SHIFT;
 	c->width_ns = COLUMNS_WIDTH;
 }
 
-/* Not by way of `recent`: what is added next is in any column. */
-static int add_each(struct columns *c, struct map *cells, const struct columns_row *row, uint32_t node, uint64_t from,
-		    uint64_t until)
+/* Its time, or more of it. */
+static int add_cell(struct columns *c, uint64_t key, enum columns_more kind, uint64_t ns)
 {
-	int err;
+	struct column_cell cell = { .key = key };
+
+	*(kind == COLUMNS_MORE ? &cell.ns : &cell.more[kind]) = ns;
+	return column_cells_add(&c->cells, &cell);
+}
+
+/* COLUMNS_MORE: its time. Not by way of `recent`: what is added next is in any column. */
+static int add_each(struct columns *c, enum columns_more kind, const struct columns_row *row, uint32_t node,
+		    uint64_t from, uint64_t until)
+{
+	int err = 0;
 
 	from = from < c->origin_ns ? c->origin_ns : from;
-	err = from < until ? reach(c, until) : 0;
+	if (from < until)
+		reach(c, until);
 	while (from < until && !err) {
 		uint32_t column = column_at(c, from);
 		uint64_t end = column_end(c, column, until);
 
-		err = map_count(cells, columns_key(row->number, column, node), end - from);
+		err = add_cell(c, columns_key(row->number, column, node), kind, end - from);
 		from = end;
 	}
 	return err;
@@ -226,15 +209,15 @@ int columns_add(struct columns *c, struct columns_row *row, uint32_t node, uint6
 	begin(c, from);
 	from = from < c->origin_ns ? c->origin_ns : from;
 	row->ns += from < until ? until - from : 0;
-	return add_each(c, &c->cells, row, node, from, until);
+	return add_each(c, COLUMNS_MORE, row, node, from, until);
 }
 
 int columns_call(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node)
 {
 	uint64_t at = ns < c->origin_ns ? 0 : ns - c->origin_ns;
-	int err = reach(c, c->origin_ns + at);
 
-	return err ? err : add_to_column(c, row, at >> c->shift, node, 0, 1);
+	reach(c, c->origin_ns + at);
+	return add_to_column(c, row, at >> c->shift, node, 0, 1);
 }
 
 /* There was an event after them. */
@@ -243,8 +226,7 @@ static int add_away(struct columns *c, struct columns_row *row)
 	int err = 0;
 
 	for (uint32_t i = 0; i < row->naway && !err; i++)
-		err = add_each(c, &c->more[row->away[i].kind], row, row->away[i].node, row->away[i].from,
-			       row->away[i].until);
+		err = add_each(c, row->away[i].kind, row, row->away[i].node, row->away[i].from, row->away[i].until);
 	row->naway = 0;
 	return err;
 }
@@ -299,23 +281,30 @@ uint64_t columns_sum(const struct columns *c, const struct columns_row *row, uin
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = column; i < column + n && i < COLUMNS_MOST; i++)
-		sum += (uintptr_t)map_get(&c->cells, columns_key(row->number, i, node));
+	for (uint32_t i = column; i < column + n && i < COLUMNS_MOST; i++) {
+		const struct column_cell *cell = column_cells_find(&c->cells, columns_key(row->number, i, node));
+
+		sum += cell ? cell->ns : 0;
+	}
 	return sum;
 }
 
-void columns_agree(struct columns *c, struct agreement *origin)
+void columns_share(struct columns *c, struct columns_shared *shared)
 {
-	c->origin = origin;
-	agreement_enter(origin);
+	c->shared = shared;
+	columns_shared_enter(shared, c);
 }
 
 /* What begins only after that, when all is over, is nobody's first event; and if it were, columns_join() would see. */
 void columns_heard(struct columns *c)
 {
-	if (c->origin && !c->begun)
-		agreement_leave(c->origin);
-	c->origin = NULL;
+	struct columns_shared *shared = c->shared;
+
+	c->shared = NULL;
+	if (shared && !c->begun)
+		agreement_leave(&shared->origin);
+	if (shared)
+		columns_shared_end(shared, c);
 }
 
 /* Both begin at one time and are of one width then. */
@@ -327,10 +316,10 @@ static int adapt(struct columns *to, struct columns *more)
 		begin(to, more->origin_ns);
 	if (to->origin_ns != more->origin_ns)
 		return -EAGAIN;
-	while (to->shift < more->shift && !err)
-		err = widen(to);
-	while (more->shift < to->shift && !err)
-		err = widen(more);
+	while (to->shift < more->shift)
+		columns_widen(to);
+	while (more->shift < to->shift)
+		columns_widen(more);
 	return err;
 }
 
@@ -363,15 +352,16 @@ static void find_waits(struct columns *to, const struct columns *more)
 	}
 }
 
-static int join_cells(struct map *to, const struct map *more, uint32_t rows, const uint32_t *by)
+static int join_cells(struct column_cells *to, const struct column_cells *more, uint32_t rows, const uint32_t *by)
 {
 	int err = 0;
 
-	for (struct map_slot *s = NULL; !err && (s = map_next(more, s));) {
-		uint32_t row = columns_number(s->key);
-		uint64_t key = columns_key(rows + row, columns_column(s->key), by[row] + columns_node(s->key));
+	for (uint32_t i = 0; i < more->n && !err; i++) {
+		struct column_cell cell = more->all[i];
+		uint32_t row = columns_number(cell.key);
 
-		err = map_count(to, key, (uintptr_t)s->value);
+		cell.key = columns_key(rows + row, columns_column(cell.key), by[row] + columns_node(cell.key));
+		err = column_cells_add(to, &cell);
 	}
 	return err;
 }
@@ -386,8 +376,6 @@ static int join_all(struct columns *to, struct columns *more, uint32_t nodes, ui
 		return err;
 	find_waits(to, more);
 	err = join_cells(&to->cells, &more->cells, to->nrows, by);
-	for (int i = 0; i < COLUMNS_MORE && !err; i++)
-		err = join_cells(&to->more[i], &more->more[i], to->nrows, by);
 	to->nrows += more->nrows;
 	return err;
 }
@@ -405,8 +393,6 @@ int columns_join(struct columns *to, struct columns *more, uint32_t nodes)
 void columns_free(struct columns *c)
 {
 	tstates_free(&c->rows, NULL);
-	map_free(&c->cells);
-	for (int i = 0; i < COLUMNS_MORE; i++)
-		map_free(&c->more[i]);
+	column_cells_free(&c->cells);
 	*c = (struct columns){ 0 };
 }

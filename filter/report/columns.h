@@ -11,20 +11,16 @@
 
 #include <stdbool.h>
 
-#include "base/agreement.h"
-#include "base/map.h"
+#include "column_cells.h"
+#include "columns_shared.h"
 #include "model/cpu.h"
 #include "model/tstate.h"
 
 #define COLUMNS_MOST   2048
-#define COLUMNS_CELLS  (1u << 19)
 #define COLUMNS_SHIFT  10
 #define COLUMNS_WIDTH  (1u << COLUMNS_SHIFT) /* ns: of the first ones */
 #define COLUMNS_RECENT 32
 #define COLUMNS_AWAY   8
-
-/* What is known of a cell beside its time. */
-enum columns_more { COLUMNS_WAITING, COLUMNS_PREEMPTED, COLUMNS_CALLS, COLUMNS_MORE };
 
 /* Of one thread. */
 struct columns_row {
@@ -62,12 +58,12 @@ struct columns {
 	struct tstates rows; /* struct columns_row */
 	uint32_t nrows;
 	bool begun;
-	struct agreement *origin; /* with those of other processes, on the first event of all; NULL: there are none */
-	uint64_t origin_ns;	  /* of column 0 */
-	uint64_t width_ns;	  /* 1 << shift */
+	struct columns_shared *shared; /* with those of other processes, while they are filled; NULL: there are none */
+	struct columns_told told;      /* to those */
+	uint64_t origin_ns;	       /* of column 0 */
+	uint64_t width_ns;	       /* 1 << shift */
 	unsigned shift;
-	struct map cells;	       /* columns_key() -> ns */
-	struct map more[COLUMNS_MORE]; /* the same -> ns, ns, and how often */
+	struct column_cells cells;
 };
 
 /* The row of a thread. NULL: no memory. */
@@ -154,11 +150,15 @@ uint64_t columns_sum(const struct columns *c, const struct columns_row *row, uin
 		     uint32_t n);
 
 /*
- * Columns of several groups of processes, each filled by a thread of its own, begin at one time: members of
- * `origin`, each waits at its first event. What has none is not waited for any more after columns_heard().
+ * Columns of several groups of processes, each filled by a thread of its own, begin at one time, for which each waits
+ * at its first event, and have no more cells together than one has. What is filled no more says so: nobody waits for
+ * its first event then. After that, another thread may make its columns wider, until all are heard.
  */
-void columns_agree(struct columns *c, struct agreement *origin);
+void columns_share(struct columns *c, struct columns_shared *shared);
 void columns_heard(struct columns *c);
+
+/* For columns_shared.c alone: they become twice as wide. */
+void columns_widen(struct columns *c);
 
 /*
  * Adds the columns of other processes, and frees them; their nodes are `nodes` higher from then on (calltree_join()).
@@ -168,26 +168,5 @@ int columns_join(struct columns *to, struct columns *more, uint32_t nodes);
 
 /* Everything is in `cells` after that. 0 or -ENOMEM. */
 int columns_finish(struct columns *c);
-
-/* A cell's key: columns_column() and so on take it apart. */
-static inline uint64_t columns_key(uint32_t row, uint32_t column, uint32_t node)
-{
-	return (uint64_t)node << 32 | (row & 0xfffff) << 12 | column;
-}
-
-static inline uint32_t columns_column(uint64_t key)
-{
-	return key & 0xfff;
-}
-
-static inline uint32_t columns_number(uint64_t key)
-{
-	return key >> 12 & 0xfffff;
-}
-
-static inline uint32_t columns_node(uint64_t key)
-{
-	return key >> 32;
-}
 
 void columns_free(struct columns *c);

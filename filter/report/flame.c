@@ -155,8 +155,8 @@ static void show(struct flame *f, uint32_t node)
 {
 	struct flame_place *place;
 
+	f->nodes[node].of = (int32_t)f->nshown;
 	f->shown[f->nshown++] = node;
-	f->nodes[node].shown = f->nshown;
 	if (!node) /* the root is no place; a recording without calls has none */
 		return;
 	place = &f->places[f->nodes[node].place];
@@ -164,6 +164,14 @@ static void show(struct flame *f, uint32_t node)
 		f->shown_places[f->nshown_places++] = f->nodes[node].place;
 		place->shown = f->nshown_places;
 	}
+}
+
+/* A recursion is as deep as the trace is long: nobody may have to look for the caller that is shown. */
+static void cut(struct flame *f, uint32_t node)
+{
+	int32_t above = f->nodes[f->nodes[node].parent].of;
+
+	f->nodes[node].of = above < 0 ? above : ~above;
 }
 
 /* What is below a path is never wider, so that all callers of what is shown are shown. */
@@ -179,20 +187,23 @@ static int choose(struct flame *f)
 	f->shown = calloc(n, sizeof(*f->shown));
 	f->shown_places = calloc(n, sizeof(*f->shown_places));
 	for (uint32_t i = 0; f->shown && f->shown_places && i < f->nnodes; i++)
-		if (!i || is_wide(&all[i], &all[0], f->parts))
-			show(f, i);
+		(!i || is_wide(&all[i], &all[0], f->parts) ? show : cut)(f, i);
 	free(all);
 	return f->shown && f->shown_places ? 0 : -ENOMEM;
 }
 
 int flame_make(struct flame *f, const struct calltree *tree)
 {
+	int err;
+
 	*f = (struct flame){ .tree = tree };
 	f->node_of = calloc(tree->nnodes + 1, sizeof(*f->node_of));
 	if (!f->node_of || !ARRAY_ROOM(f->nodes, f->nnodes, f->nodes_size))
 		return -ENOMEM;
 	f->nodes[f->nnodes++] = (struct flame_node){ 0 };
-	return join_paths(f) ?: choose(f);
+	err = join_paths(f);
+	map_free(&f->children);
+	return err ?: choose(f);
 }
 
 void flame_free(struct flame *f)
@@ -228,12 +239,9 @@ struct adding {
 
 void flame_view_put(struct flame_view *v, const struct flame *f, uint32_t node, const struct flame_values *own)
 {
-	uint32_t at = f->node_of[node];
-	bool cut = !f->nodes[at].shown;
+	int32_t of = f->nodes[f->node_of[node]].of;
 
-	while (!f->nodes[at].shown)
-		at = f->nodes[at].parent;
-	flame_add(&(cut ? v->cut : v->own)[f->nodes[at].shown - 1], own);
+	flame_add(of < 0 ? &v->cut[~of] : &v->own[of], own);
 }
 
 static int add_node(void *to, uint32_t node)

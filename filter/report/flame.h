@@ -29,10 +29,10 @@ struct flame_place {
 	uint32_t shown;		 /* its number on the page + 1; 0: all of its paths were cut */
 };
 
-/* A path. Its parent's number is lower. */
+/* A path. Its parent's number is lower, on the page, too. */
 struct flame_node {
 	uint32_t parent, place;
-	uint32_t shown; /* its number among those that are shown, + 1; 0: cut */
+	int32_t of; /* its number on the page; cut: ~ that of the nearest caller that is there */
 };
 
 struct flame {

@@ -90,7 +90,7 @@ static void write_paths(const struct flame_writing *w)
 
 	fputs("\"parents\":\"A", w->page->f);
 	for (uint32_t i = 1; i < f->nshown; i++)
-		html_packed(w->page->f, f->nodes[f->nodes[f->shown[i]].parent].shown - 1);
+		html_packed(w->page->f, f->nodes[f->nodes[f->shown[i]].parent].of);
 	fputs("\",\n\"functions\":\"A", w->page->f); /* of the whole: none */
 	for (uint32_t i = 1; i < f->nshown; i++)
 		html_packed(w->page->f, f->places[f->nodes[f->shown[i]].place].shown - 1);

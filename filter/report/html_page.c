@@ -248,7 +248,7 @@ void page_head(struct page *page)
 		"<nav>%s%s<a href=#functions>Functions</a> <a href=#loops>Loops</a> %s%s%s%s%s%s%s%s%s%s"
 		"<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
 		"<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
-		page->columns->cells.used ? "<a href=#timeline>Timeline</a> " : "",
+		page->columns->cells.timed ? "<a href=#timeline>Timeline</a> " : "",
 		page->flame.nnodes > 1 ? "<a href=#flame>Flame graph</a> " : "",
 		page->p->spans.all.used ? "<a href=#spans>Spans</a> " : "",
 		page->p->tasks.totals.used ? "<a href=#tasks>Tasks</a> " : "",

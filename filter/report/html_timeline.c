@@ -140,7 +140,7 @@ int page_timeline(struct page *page)
 	struct pyramid p;
 	int err;
 
-	if (!page->columns->cells.used)
+	if (!page->columns->cells.timed)
 		return 0;
 	err = pyramid_make(&p, page->columns, &page->flame);
 	if (err) {

@@ -52,13 +52,13 @@ static int kind_of(uint32_t node)
 /* Columns of the page may be several of those that were kept. */
 static void fill(struct lane *lanes, size_t n, const struct columns *c, uint32_t columns, uint64_t width_ns)
 {
-	for (struct map_slot *s = NULL; (s = map_next(&c->cells, s));) {
-		uint32_t column = columns_column(s->key) / (width_ns / c->width_ns);
-		int kind = kind_of(columns_node(s->key));
+	for (const struct column_cell *cell = c->cells.all; cell < c->cells.all + c->cells.n; cell++) {
+		uint32_t column = columns_column(cell->key) / (width_ns / c->width_ns);
+		int kind = kind_of(columns_node(cell->key));
 
 		for (size_t i = 0; i < n && kind >= 0 && column < columns; i++)
-			if (lanes[i].ns && lanes[i].row->number == columns_number(s->key))
-				lanes[i].ns[column * KINDS + kind] += (uintptr_t)s->value;
+			if (lanes[i].ns && lanes[i].row->number == columns_number(cell->key))
+				lanes[i].ns[column * KINDS + kind] += cell->ns;
 	}
 }
 

@@ -15,10 +15,10 @@ struct making {
 	uint32_t *row_of;
 	struct cell *cells, *merged, *next; /* by row, column, what they are of */
 	size_t ncells;
-	uint32_t *above; /* [of the page, paths or functions]: what it is added up below; of 0: 0 */
-	uint64_t *total; /* the same: of the block at hand */
-	uint32_t *
-		missing; /* how many of those below it have not been added to its total yet; DONE: it has been itself */
+	uint32_t *above;   /* [of the page, paths or functions]: what it is added up below; of 0: 0 */
+	uint64_t *total;   /* the same: of the block at hand */
+	uint32_t *missing; /* how many of those below it have not been added to its total yet; DONE: it has been itself;
+			      after that: where it is kept, if that was looked for */
 	struct cell *cut;  /* of what is smaller */
 	bool *seen;	   /* it is in touched */
 	uint32_t *touched; /* [ntouched], callers among them: each behind something below it */
@@ -41,7 +41,7 @@ static void find_above(struct making *m)
 
 	m->above[0] = 0;
 	for (uint32_t i = 1; i < n; i++)
-		m->above[i] = paths ? f->nodes[f->nodes[f->shown[i]].parent].shown - 1 : 0;
+		m->above[i] = paths ? (uint32_t)f->nodes[f->nodes[f->shown[i]].parent].of : 0;
 }
 
 static int by_time(const void *left, const void *right)
@@ -125,6 +125,25 @@ static bool is_kept(const struct making *m, uint32_t of)
 	return !of || m->total[of] >= m->least;
 }
 
+static uint32_t next_above(const struct making *m, uint32_t of)
+{
+	return m->missing[of] == DONE ? m->above[of] : m->missing[of];
+}
+
+/* The nearest that is kept. Nothing is passed twice: a recursion may be thousands of calls deep, in each column. */
+static uint32_t kept_above(struct making *m, uint32_t of)
+{
+	uint32_t kept = of;
+
+	while (!is_kept(m, kept))
+		kept = next_above(m, kept);
+	for (uint32_t next; of != kept; of = next) {
+		next = next_above(m, of);
+		m->missing[of] = kept;
+	}
+	return kept;
+}
+
 static int put(struct making *m, struct pyramid_level *l, uint32_t block, int32_t of, const struct cell *cell)
 {
 	struct pyramid_entry *e;
@@ -182,9 +201,7 @@ static int put_block(struct making *m, struct pyramid_level *l, const struct cel
 			err = put(m, l, cells[i].column, cells[i].of, &cells[i]);
 			continue;
 		}
-		while (!is_kept(m, at))
-			at = m->above[at];
-		cell_add(&m->cut[at], &cells[i]);
+		cell_add(&m->cut[kept_above(m, at)], &cells[i]);
 	}
 	last = put_cut(m, l, cells->column);
 	return err ?: last;
@@ -269,6 +286,21 @@ static void count_columns(struct making *m)
 		m->halvings++;
 }
 
+/* And room for those of wider columns: each level is made of the one before, so that two are needed by turns. */
+static int collect(struct making *m, const struct columns *c)
+{
+	free(m->cells);
+	free(m->merged);
+	free(m->next);
+	m->merged = m->next = NULL;
+	m->cells = cells_collect(&m->ncells, c, &m->numbers);
+	if (!m->cells)
+		return -ENOMEM;
+	m->merged = calloc(m->ncells + 1, sizeof(*m->merged));
+	m->next = calloc(m->ncells + 1, sizeof(*m->next));
+	return m->merged && m->next ? 0 : -ENOMEM;
+}
+
 /* Both have the same columns: as wide as the one with more entries needs them. */
 static int build_all(struct making *m, const struct columns *c)
 {
@@ -278,7 +310,7 @@ static int build_all(struct making *m, const struct columns *c)
 		int err;
 
 		m->numbers.kind = kind;
-		err = cells_collect(m->cells, &m->ncells, c, &m->numbers);
+		err = collect(m, c);
 		if (err)
 			return err;
 		find_above(m);
@@ -296,23 +328,17 @@ static int build_all(struct making *m, const struct columns *c)
 
 static int make_room(struct making *m, const struct columns *c, const struct flame *f)
 {
-	size_t ncells = cells_count(c) + 1, n = (f->nshown > f->nshown_places ? f->nshown : f->nshown_places) + 1;
+	size_t n = (f->nshown > f->nshown_places ? f->nshown : f->nshown_places) + 1;
 
 	m->row_of = calloc(c->nrows + 1, sizeof(*m->row_of));
 	m->numbers = (struct cells_numbers){ PYRAMID_PATHS, f, m->row_of };
-	m->cells = calloc(ncells, sizeof(*m->cells));
-	m->merged = calloc(ncells, sizeof(*m->merged));
-	m->next = calloc(ncells, sizeof(*m->next));
 	m->above = calloc(n, sizeof(*m->above));
 	m->missing = calloc(n, sizeof(*m->missing));
 	m->total = calloc(n, sizeof(*m->total));
 	m->cut = calloc(n, sizeof(*m->cut));
 	m->touched = calloc(n, sizeof(*m->touched));
 	m->seen = calloc(n, sizeof(*m->seen));
-	return m->row_of && m->cells && m->merged && m->next && m->above && m->missing && m->total && m->cut &&
-			       m->touched && m->seen
-		       ? 0
-		       : -ENOMEM;
+	return m->row_of && m->above && m->missing && m->total && m->cut && m->touched && m->seen ? 0 : -ENOMEM;
 }
 
 int pyramid_make(struct pyramid *p, const struct columns *c, const struct flame *f)

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "pyramid_cells.h"
 
-#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int32_t path_number(const struct flame *f, uint32_t node)
 {
-	uint32_t at = f->node_of[node], shown = at;
-
-	while (!f->nodes[shown].shown)
-		shown = f->nodes[shown].parent;
-	return shown == at ? (int32_t)(f->nodes[shown].shown - 1) : ~(int32_t)(f->nodes[shown].shown - 1);
+	return f->nodes[f->node_of[node]].of;
 }
 
 /* On the page 0 is the whole: paths have it as their root, functions behind it. */
@@ -79,19 +75,10 @@ bool cell_has_values(const struct cell *c)
 	return has;
 }
 
-/* Where neither time nor, of the kinds before, anything else was: a call that took no time. */
-static bool is_first(const struct columns *c, int kind, uint64_t key)
-{
-	bool first = !map_get(&c->cells, key);
-
-	for (int i = 0; i < kind && first; i++)
-		first = !map_get(&c->more[i], key);
-	return first;
-}
-
 /* Sorts as cells do: by row, column, what it is of. */
 struct place {
-	uint64_t at, key;
+	uint64_t at;
+	uint32_t cell; /* its number in the columns */
 };
 
 /* By one byte, keeping the order of those that have the same: whether any differ. */
@@ -129,70 +116,71 @@ static struct place *sort(struct place *places, size_t n)
 	return places;
 }
 
-static struct place place_of(const struct cells_numbers *numbers, uint64_t key)
+static uint64_t place_of(const struct cells_numbers *numbers, uint64_t key)
 {
 	uint32_t node = columns_node(key);
 	int32_t of = numbers->kind == PYRAMID_PATHS ? path_number(numbers->f, node) : function_number(numbers->f, node);
 	uint64_t row = numbers->row_of[columns_number(key)] - 1;
 
-	return (struct place){ row << 56 | (uint64_t)columns_column(key) << 32 | ((uint32_t)of ^ 1u << 31), key };
-}
-
-/* With all that is known of it. */
-static struct cell make_cell(const struct columns *c, const struct place *place)
-{
-	struct cell cell = { .row = place->at >> 56,
-			     .column = columns_column(place->key),
-			     .of = (int32_t)((uint32_t)place->at ^ 1u << 31) };
-
-	cell.ns = (uintptr_t)map_get(&c->cells, place->key);
-	for (int i = 0; i < COLUMNS_MORE; i++)
-		cell.more[i] = (uintptr_t)map_get(&c->more[i], place->key);
-	return cell;
-}
-
-size_t cells_count(const struct columns *c)
-{
-	size_t n = c->cells.used;
-
-	for (int i = 0; i < COLUMNS_MORE; i++)
-		for (struct map_slot *s = NULL; (s = map_next(&c->more[i], s));)
-			n += is_first(c, i, s->key);
-	return n;
+	return row << 56 | (uint64_t)columns_column(key) << 32 | ((uint32_t)of ^ 1u << 31);
 }
 
 static size_t places_collect(struct place *places, const struct columns *c, const struct cells_numbers *numbers)
 {
-	const uint32_t *row_of = numbers->row_of;
 	size_t n = 0;
 
-	for (struct map_slot *s = NULL; (s = map_next(&c->cells, s));)
-		if (row_of[columns_number(s->key)])
-			places[n++] = place_of(numbers, s->key);
-	for (int i = 0; i < COLUMNS_MORE; i++)
-		for (struct map_slot *s = NULL; (s = map_next(&c->more[i], s));)
-			if (row_of[columns_number(s->key)] && is_first(c, i, s->key))
-				places[n++] = place_of(numbers, s->key);
+	for (uint32_t i = 0; i < c->cells.n; i++) {
+		uint64_t key = c->cells.all[i].key;
+
+		if (numbers->row_of[columns_number(key)])
+			places[n++] = (struct place){ place_of(numbers, key), i };
+	}
 	return n;
 }
 
-int cells_collect(struct cell *cells, size_t *ncells, const struct columns *c, const struct cells_numbers *numbers)
+/* How many are of one place only once. */
+static size_t count(const struct place *places, size_t n)
 {
-	struct place *all = calloc(2 * cells_count(c) + 1, sizeof(*all)), *places;
-	size_t n = all ? places_collect(all, c, numbers) : 0;
+	size_t different = 0;
 
-	*ncells = 0;
-	if (!all)
-		return -ENOMEM;
-	places = sort(all, n);
+	for (size_t i = 0; i < n; i++)
+		different += !i || places[i].at != places[i - 1].at;
+	return different;
+}
+
+static struct cell make_cell(const struct column_cell *from, uint64_t at)
+{
+	struct cell cell = { at >> 56, columns_column(from->key), (int32_t)((uint32_t)at ^ 1u << 31), from->ns, { 0 } };
+
+	memcpy(cell.more, from->more, sizeof(cell.more));
+	return cell;
+}
+
+static void fill(struct cell *cells, const struct columns *c, const struct place *places, size_t n)
+{
 	for (size_t i = 0; i < n; i++) {
-		struct cell cell = make_cell(c, &places[i]);
+		struct cell cell = make_cell(&c->cells.all[places[i].cell], places[i].at);
 
 		if (i && places[i].at == places[i - 1].at)
-			cell_add(&cells[*ncells - 1], &cell);
+			cell_add(cells - 1, &cell);
 		else
-			cells[(*ncells)++] = cell;
+			*cells++ = cell;
 	}
+}
+
+struct cell *cells_collect(size_t *ncells, const struct columns *c, const struct cells_numbers *numbers)
+{
+	struct place *all = calloc(2 * (size_t)c->cells.n + 1, sizeof(*all)), *places;
+	size_t n = all ? places_collect(all, c, numbers) : 0;
+	struct cell *cells;
+
+	if (!all)
+		return NULL;
+	places = sort(all, n);
+	*ncells = count(places, n);
+	cells = calloc(*ncells + 1, sizeof(*cells));
+	if (cells)
+		fill(cells, c, places, n);
 	free(all);
-	return 0;
+	return cells;
 }

@@ -30,9 +30,6 @@ size_t cells_block(const struct cell *cells, size_t from, size_t n);
 /* The same cells in columns twice as wide, sorted and added up as they were: how many there are. `to` has room. */
 size_t cells_halve(struct cell *to, const struct cell *cells, size_t n);
 
-/* How many cells there are. */
-size_t cells_count(const struct columns *c);
-
 /* row_of[number of a row] is its number on the page, + 1; 0: it has none. */
 struct cells_numbers {
 	enum pyramid_of kind;
@@ -41,7 +38,7 @@ struct cells_numbers {
 };
 
 /*
- * Fills in `cells`, which has room for cells_count(), with those whose row the page has: by row, column and what they
- * are of, those of one place added up. 0 or -ENOMEM.
+ * Those whose row the page has: by row, column and what they are of, those of one place added up. *n of them, for
+ * free(). NULL: no memory.
  */
-int cells_collect(struct cell *cells, size_t *ncells, const struct columns *c, const struct cells_numbers *numbers);
+struct cell *cells_collect(size_t *n, const struct columns *c, const struct cells_numbers *numbers);

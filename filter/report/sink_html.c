@@ -23,8 +23,8 @@ struct sink_html {
 	struct tstates threads; /* struct html_thread */
 	struct calltree tree;
 	struct columns columns;
-	struct agreement origin; /* of the columns of all parts, */
-	bool agrees;		 /* if there are some */
+	struct columns_shared shared; /* of all parts, */
+	bool has_parts;		      /* if there are some */
 	struct task_trees tasks;
 };
 
@@ -40,7 +40,10 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	struct page page = {
 		.f = f, .p = p, .columns = &html->columns, .task_trees = &html->tasks, .sources.dir = p->codes->dir
 	};
-	int err = flame_make(&page.flame, &html->tree) ?: columns_finish(&html->columns);
+	int err;
+
+	calltree_complete(&html->tree);
+	err = flame_make(&page.flame, &html->tree) ?: columns_finish(&html->columns);
 
 	task_trees_sort(&html->tasks);
 	html_begin(f);
@@ -206,12 +209,12 @@ static int part(struct sink **out, struct sink *of)
 
 	if (err)
 		return err;
-	if (!h->agrees) {
-		agreement_init(&h->origin);
-		columns_agree(&h->columns, &h->origin);
+	if (!h->has_parts) {
+		columns_shared_init(&h->shared);
+		columns_share(&h->columns, &h->shared);
 	}
-	h->agrees = true;
-	columns_agree(&((struct sink_html *)*out)->columns, &h->origin);
+	h->has_parts = true;
+	columns_share(&((struct sink_html *)*out)->columns, &h->shared);
 	return 0;
 }
 
@@ -233,8 +236,8 @@ static int join(struct sink *to, struct sink *of)
 
 static void free_html(struct sink *s)
 {
-	if (((struct sink_html *)s)->agrees)
-		agreement_destroy(&((struct sink_html *)s)->origin);
+	if (((struct sink_html *)s)->has_parts)
+		columns_shared_destroy(&((struct sink_html *)s)->shared);
 	tstates_free(&((struct sink_html *)s)->threads, NULL);
 	calltree_free(&((struct sink_html *)s)->tree);
 	columns_free(&((struct sink_html *)s)->columns);

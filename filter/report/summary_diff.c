@@ -41,8 +41,7 @@ static json_t *paths(const struct flame *f, const struct flame_view *v)
 
 	for (uint32_t i = 0; i < f->nshown; i++) {
 		const struct flame_node *n = &f->nodes[f->shown[i]];
-		json_int_t caller = i ? f->nodes[n->parent].shown - 1 : 0,
-			   place = i ? f->places[n->place].shown - 1 : 0;
+		json_int_t caller = f->nodes[n->parent].of, place = i ? f->places[n->place].shown - 1 : 0;
 		json_t *row = json_pack("[I, I]", caller, place);
 
 		for (int k = 0; k < FLAME_VALUES; k++)

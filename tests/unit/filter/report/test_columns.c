@@ -15,7 +15,9 @@
 
 static uint64_t cell(const struct columns *c, uint32_t row, uint32_t column, uint32_t node)
 {
-	return (uintptr_t)map_get(&c->cells, columns_key(row, column, node));
+	const struct column_cell *cell = column_cells_find(&c->cells, columns_key(row, column, node));
+
+	return cell ? cell->ns : 0;
 }
 
 /* Two threads, times that are whole columns of the first width. */
@@ -40,7 +42,7 @@ static void test_narrow(void **state)
 	assert_int_equal(cell(&c, 1, 0, 9), 1024 - 100);
 	assert_int_equal(cell(&c, 1, 2, 9), 1024);
 	assert_int_equal(cell(&c, 1, 3, 9), 50);
-	assert_int_equal(c.cells.used, 8);
+	assert_int_equal(c.cells.timed, 8);
 	columns_free(&c);
 }
 
@@ -60,7 +62,7 @@ static void test_backwards(void **state)
 	assert_int_equal(columns_finish(&c), 0);
 	assert_int_equal(cell(&c, 1, 0, 9), 10);
 	assert_int_equal(cell(&c, 0, 0, 7), 100);
-	assert_int_equal(c.cells.used, 2);
+	assert_int_equal(c.cells.timed, 2);
 	columns_free(&c);
 }
 
@@ -70,9 +72,11 @@ static uint32_t add_up(const struct columns *c, uint64_t sums[NODES])
 	uint32_t last = 0;
 
 	memset(sums, 0, NODES * sizeof(*sums));
-	for (struct map_slot *s = NULL; (s = map_next(&c->cells, s));) {
-		sums[columns_node(s->key)] += (uintptr_t)s->value;
-		last = columns_column(s->key) > last ? columns_column(s->key) : last;
+	for (uint32_t i = 0; i < c->cells.n; i++) {
+		uint64_t key = c->cells.all[i].key;
+
+		sums[columns_node(key)] += c->cells.all[i].ns;
+		last = columns_column(key) > last ? columns_column(key) : last;
 	}
 	return last;
 }
@@ -97,13 +101,13 @@ static void test_long(void **state)
 		assert_int_equal(columns_go(&c, row, now, next), 0);
 		node = next;
 		if (i == 100000)
-			early = c.cells.size;
+			early = c.cells.room;
 	}
 	assert_int_equal(columns_finish(&c), 0);
 	assert_true(add_up(&c, sums) < COLUMNS_MOST);
 	assert_memory_equal(sums, wanted, sizeof(sums));
 	assert_true((now - 77) / c.width_ns >= COLUMNS_MOST / 2 - 1);
-	assert_true(c.cells.size <= 2 * early);
+	assert_true(c.cells.room <= 2 * early);
 	columns_free(&c);
 }
 
@@ -119,10 +123,10 @@ static void test_many_nodes(void **state)
 		assert_int_equal(columns_go(&c, row, i, i % 5000 + 1), 0);
 	assert_int_equal(columns_go(&c, row, (uint64_t)3 * COLUMNS_CELLS, 0), 0);
 	assert_int_equal(columns_finish(&c), 0);
-	for (struct map_slot *s = NULL; (s = map_next(&c.cells, s));)
-		sum += (uintptr_t)s->value;
+	for (uint32_t i = 0; i < c.cells.n; i++)
+		sum += c.cells.all[i].ns;
 	assert_int_equal(sum, 3 * COLUMNS_CELLS);
-	assert_true(c.cells.used <= COLUMNS_CELLS + COLUMNS_RECENT);
+	assert_true(c.cells.timed <= COLUMNS_CELLS + COLUMNS_RECENT);
 	columns_free(&c);
 }
 
@@ -162,7 +166,7 @@ static void test_group(void **state)
 	assert_int_equal(cell(&c, group->number, 1, 2), 2 * 1024);
 	assert_int_equal(cell(&c, group->number, 2, 2), 1024);
 	assert_int_equal(cell(&c, a->number, 0, 7), 10);
-	assert_int_equal(c.cells.used, 4);
+	assert_int_equal(c.cells.timed, 4);
 	assert_int_equal(columns_sum(&c, group, 2, 0, 2), 3 * 1024);
 	assert_int_equal(columns_sum(&c, group, 2, 1, 4), 3 * 1024);
 	assert_int_equal(columns_sum(&c, group, 1, 0, 4), 0);
@@ -172,7 +176,9 @@ static void test_group(void **state)
 
 static uint64_t more(const struct columns *c, enum columns_more kind, uint32_t column, uint32_t node)
 {
-	return (uintptr_t)map_get(&c->more[kind], columns_key(0, column, node));
+	const struct column_cell *cell = column_cells_find(&c->cells, columns_key(0, column, node));
+
+	return cell ? cell->more[kind] : 0;
 }
 
 /* Calls are where they began, also one that took no time; they stay when columns widen. */
@@ -221,8 +227,8 @@ static void test_off(void **state)
 	assert_int_equal(more(&c, COLUMNS_WAITING, 0, 7), 100);
 	assert_int_equal(more(&c, COLUMNS_WAITING, 1, 7), 100);
 	assert_int_equal(more(&c, COLUMNS_PREEMPTED, 1, 7), 50);
-	assert_int_equal(c.more[COLUMNS_WAITING].used, 2);
-	assert_int_equal(c.more[COLUMNS_PREEMPTED].used, 1);
+	assert_int_equal(c.cells.has[COLUMNS_WAITING], 2);
+	assert_int_equal(c.cells.has[COLUMNS_PREEMPTED], 1);
 	columns_free(&c);
 }
 
@@ -244,11 +250,15 @@ static void test_off_between(void **state)
 	columns_free(&c);
 }
 
-static void check_cells(const struct map *a, const struct map *b)
+static void check_cells(const struct column_cells *a, const struct column_cells *b)
 {
-	assert_int_equal(a->used, b->used);
-	for (struct map_slot *s = NULL; (s = map_next(a, s));)
-		assert_ptr_equal(map_get(b, s->key), s->value);
+	assert_int_equal(a->n, b->n);
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct column_cell *cell = &a->all[i], *same = column_cells_find(b, cell->key);
+
+		assert_non_null(same);
+		assert_memory_equal(cell, same, sizeof(*cell));
+	}
 }
 
 /* In one step or in two, from narrow columns to wide ones. */
@@ -274,7 +284,6 @@ static void test_went(void **state)
 	assert_int_equal(columns_finish(&two), 0);
 	assert_true(one.width_ns > COLUMNS_WIDTH);
 	check_cells(&one.cells, &two.cells);
-	check_cells(&one.more[COLUMNS_CALLS], &two.more[COLUMNS_CALLS]);
 	assert_int_equal(a->ns, b->ns);
 	columns_free(&one);
 	columns_free(&two);
@@ -318,7 +327,6 @@ static void test_were_called(void **state)
 	assert_int_equal(columns_finish(&one), 0);
 	assert_int_equal(columns_finish(&sums), 0);
 	check_cells(&one.cells, &sums.cells);
-	check_cells(&one.more[COLUMNS_CALLS], &sums.more[COLUMNS_CALLS]);
 	assert_int_equal(a->ns, b->ns);
 	columns_free(&one);
 	columns_free(&sums);
@@ -357,8 +365,8 @@ static void feed(struct columns *c, int32_t first, int32_t last, int events, uin
 /* The same whatever the rows' numbers are. */
 static void check_same(const struct columns *a, const struct columns *b)
 {
-	assert_int_equal(a->cells.used, b->cells.used);
-	assert_int_equal(a->more[COLUMNS_CALLS].used, b->more[COLUMNS_CALLS].used);
+	assert_int_equal(a->cells.timed, b->cells.timed);
+	assert_int_equal(a->cells.has[COLUMNS_CALLS], b->cells.has[COLUMNS_CALLS]);
 	assert_int_equal(a->origin_ns, b->origin_ns);
 	assert_int_equal(a->width_ns, b->width_ns);
 	assert_int_equal(a->nrows, b->nrows);
@@ -372,7 +380,8 @@ static void check_same(const struct columns *a, const struct columns *b)
 		if (one->waits)
 			assert_ptr_equal(other->waits, columns_find_group(b, s->pid, 7));
 		for (uint32_t node = 0; node < 100 * (PIDS + 1); node++)
-			for (uint32_t i = 0; i < COLUMNS_MOST && columns_sum(a, one, node, 0, COLUMNS_MOST); i++)
+			for (uint32_t i = columns_sum(a, one, node, 0, COLUMNS_MOST) ? 0 : COLUMNS_MOST;
+			     i < COLUMNS_MOST; i++)
 				assert_int_equal(cell(a, one->number, i, node), cell(b, other->number, i, node));
 	}
 }
@@ -396,7 +405,7 @@ static void test_joined(void **state)
 		}
 		for (int k = 1; k < PIDS; k++)
 			assert_int_equal(columns_join(&parts[0], &parts[k], 50 * k), 0);
-		assert_null(parts[1].cells.slots); /* its memory is not needed any more */
+		assert_null(parts[1].cells.all); /* its memory is not needed any more */
 		assert_int_equal(columns_finish(&all), 0);
 		assert_int_equal(columns_finish(&parts[0]), 0);
 		check_same(&all, &parts[0]);
@@ -428,7 +437,7 @@ static void test_joined_many_nodes(void **state)
 	assert_int_equal(columns_finish(&parts[0]), 0);
 	assert_true(all.width_ns > COLUMNS_WIDTH);
 	assert_int_equal(all.width_ns, parts[0].width_ns);
-	assert_int_equal(all.cells.used, parts[0].cells.used);
+	assert_int_equal(all.cells.timed, parts[0].cells.timed);
 	columns_free(&parts[0]);
 	columns_free(&all);
 }
@@ -468,20 +477,21 @@ static void *begin(void *of)
 static void test_agreed(void **state)
 {
 	struct agreeing all[] = { { .ns = 7000 }, { .ns = 0 }, { .ns = 6000 }, { .ns = 6500 } };
-	struct agreement origin;
+	struct columns_shared shared;
 
 	(void)state;
-	agreement_init(&origin);
+	columns_shared_init(&shared);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		columns_agree(&all[i].columns, &origin);
+		columns_share(&all[i].columns, &shared);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		assert_int_equal(pthread_create(&all[i].thread, NULL, begin, &all[i]), 0);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		pthread_join(all[i].thread, NULL);
 		assert_int_equal(all[i].columns.origin_ns, all[i].ns ? 6000 : 0);
-		columns_free(&all[i].columns);
 	}
-	agreement_destroy(&origin);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		columns_free(&all[i].columns);
+	columns_shared_destroy(&shared);
 }
 
 int main(void)

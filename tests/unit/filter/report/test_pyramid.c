@@ -214,6 +214,53 @@ static void test_limit(void **state)
 	pyramid_free(&p);
 }
 
+#define DEEP 10000
+
+/*
+ * main has nearly all of a column's time; it calls f, which calls itself 10,000 times: too little together for any of
+ * them to be kept, in 52 columns. Callers of each walked anew would be 3 * 10^9 steps a level.
+ */
+static void test_deep(void **state)
+{
+	struct columns_row *row = columns_row(&columns, 7, 7);
+	struct code *f = code_of("f", 10);
+	uint32_t deep[DEEP];
+	struct pyramid p;
+
+	(void)state;
+	flame_free(&flame);
+	visit(code_of("main", 1), true, NULL);
+	for (int i = 0; i < DEEP; i++)
+		visit(f, true, &deep[i]);
+	for (int i = 0; i < DEEP; i++)
+		visit(f, false, NULL);
+	visit(code_of("main", 1), false, NULL);
+	assert_int_equal(flame_make(&flame, &tree), 0);
+	assert_true(flame.nshown > DEEP);
+	for (uint64_t column = 0; column < 52; column++) {
+		uint64_t now = column << 20;
+
+		for (int i = 0; i < DEEP; i++)
+			assert_int_equal(columns_go(&columns, row, now + i, deep[i]), 0);
+		assert_int_equal(columns_go(&columns, row, now + DEEP, nodes[0]), 0);
+	}
+	assert_int_equal(columns_go(&columns, row, 52 << 20, 0), 0);
+	assert_int_equal(columns_finish(&columns), 0);
+	assert_int_equal(pyramid_make(&p, &columns, &flame), 0);
+	for (uint32_t level = 0; level < p.nlevels; level++) {
+		const struct pyramid_level *l = &p.rows[0].levels[PYRAMID_PATHS][level];
+		uint64_t own = 0, cut = 0;
+
+		for (size_t i = 0; i < l->n; i++) {
+			assert_true(l->entries[i].of == 1 || l->entries[i].of == ~1); /* main, and what is below it */
+			*(l->entries[i].of == 1 ? &own : &cut) += l->entries[i].ns;
+		}
+		assert_int_equal(cut, 52 * DEEP);
+		assert_int_equal(own, (52 << 20) - 52 * DEEP);
+	}
+	pyramid_free(&p);
+}
+
 /* No function ran for any time. */
 static void test_nothing(void **state)
 {
@@ -233,6 +280,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_small_ones, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_functions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_deep, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_nothing, set_up, tear_down),
 	};
 
