@@ -183,13 +183,32 @@ static void write_all(FILE *to, const struct trace *t, const struct process *p)
 	fputc('\n', to);
 }
 
-/* All that is told of the same words; free() it. */
-static char *run(uint64_t seed, const struct quick_feed *quick, bool tell)
+/* What sinks have a use for that need only times. */
+static void write_times(FILE *to, const struct trace *t, const struct process *p)
 {
-	static const struct sink_ops ops = { .enter = enter, .leave = leave, .free = free_told };
+	for (unsigned id = 1; id <= FUNCTIONS; id++) {
+		const struct function *f = codes_own(p, id)->function;
+
+		fprintf(to, "%" PRIu64 " calls, %" PRIu64 " ns", f->calls, f->self_ns);
+		for (uint32_t i = 0; i < f->nloops; i++)
+			fprintf(to, " loop %" PRIu64 " %" PRIu64 " %" PRIu64, f->loops[i]->entries,
+				f->loops[i]->iterations, f->loops[i]->own_time);
+		fputc('\n', to);
+	}
+	for (unsigned op = 0; op <= OP_EVENT_LAST; op++)
+		fprintf(to, " %" PRIu64, t->profile.events[op]);
+	fprintf(to, " events, %" PRIu64 " missing\n", p->missing);
+}
+
+static const struct sink_ops tells_all = { .enter = enter, .leave = leave, .free = free_told };
+static const struct sink_ops tells_times = { .only_times = true, .free = free_told };
+
+/* All that is told of the same words; free() it. ops: NULL: there is no sink. */
+static char *run(uint64_t seed, const struct quick_feed *quick, const struct sink_ops *ops, bool only_times)
+{
 	struct writer writers[] = { { .tid = 7 }, { .tid = 8 } };
 	struct script *s = calloc(1, sizeof(*s));
-	struct told told = { .sink.ops = &ops };
+	struct told told = { .sink.ops = ops };
 	struct codes codes;
 	struct decoder d;
 	struct trace t;
@@ -201,7 +220,7 @@ static char *run(uint64_t seed, const struct quick_feed *quick, bool tell)
 	assert_int_equal(codes_init(&codes, NULL), 0);
 	for (int64_t i = 0; i < FUNCTIONS; i++)
 		codes_intern(codes_process(&codes, PID), "a.py", (const char *[]){ "f", "g", "h" }[i], 10 * i + 1);
-	trace_init(&t, &codes, tell ? &told.sink : NULL);
+	trace_init(&t, &codes, ops ? &told.sink : NULL);
 	decode_init(&d, &codes, trace_feed, quick, &t);
 	s->seed = seed;
 	s->ns = 1000;
@@ -209,7 +228,7 @@ static char *run(uint64_t seed, const struct quick_feed *quick, bool tell)
 		assert_int_equal(feed(&d, s, &writers[below(&s->seed, 2)]), 0);
 	assert_int_equal(decode_finish(&d), 0);
 	assert_int_equal(trace_finish(&t, false), 0);
-	write_all(told.to, &t, codes_process(&codes, PID));
+	(only_times ? write_times : write_all)(told.to, &t, codes_process(&codes, PID));
 	fclose(told.to);
 	trace_free(&t);
 	decode_free(&d);
@@ -222,7 +241,8 @@ static void test_as_with_samples(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
-		char *with = run(seed, NULL, seed % 2), *without = run(seed, &trace_quick_feed, seed % 2);
+		const struct sink_ops *ops = seed % 2 ? &tells_all : NULL;
+		char *with = run(seed, NULL, ops, false), *without = run(seed, &trace_quick_feed, ops, false);
 
 		assert_string_equal(without, with);
 		free(with);
@@ -230,10 +250,24 @@ static void test_as_with_samples(void **state)
 	}
 }
 
+/* Where nothing else is asked for, these are what they are where all is. */
+static void test_only_times(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		char *all = run(seed, NULL, NULL, true), *times = run(seed, &trace_quick_feed, &tells_times, true);
+
+		assert_string_equal(times, all);
+		free(all);
+		free(times);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_with_samples),
+		cmocka_unit_test(test_only_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
