@@ -34,6 +34,7 @@ struct async_task {
 	uint64_t running_ns, resumptions;
 	uint64_t ready_ns, ready_by;   /* since when it can go on, and by which step; 0: it cannot, or not known */
 	uint64_t step;		       /* its last one (steps.h); 0: none */
+	uint64_t begun_ns;	       /* when that began, if it is not kept */
 	uint64_t around;	       /* what its thread worked for around that; 0: nobody */
 	struct request_ref request;    /* that what made it worked for, until it has a step */
 	uint64_t suspended_ns;	       /* when that ended; 0: it has not */
@@ -89,6 +90,14 @@ void async_tasks_begun(struct async_task *task, uint64_t ns);
 
 /* It begins, or goes on, with the step of this number. Likewise. */
 int async_tasks_run(struct async_tasks *t, struct async_task *task, uint64_t step, uint64_t ns);
+
+/* The same, of a step that is not kept, where nobody asks what the task waited for. */
+static inline void async_tasks_run_unseen(struct async_task *task, uint64_t step, uint64_t ns)
+{
+	task->resumptions += task->suspended_ns != 0;
+	task->step = step;
+	task->begun_ns = ns;
+}
 
 /* That ends: it is suspended in this coroutine, which that one of the program's own awaits. */
 void async_tasks_suspend(struct async_task *task, uint64_t ran_ns, uint64_t ns, const struct code *where,

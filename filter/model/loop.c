@@ -297,17 +297,6 @@ static inline int end_trip(struct stack *s, struct open_loop *o, const struct sa
 	return account(s, o, trip);
 }
 
-/* The innermost open loop, if this back-edge ended its last trip, too. */
-static inline struct open_loop *repeated(const struct stack *s, int64_t offset)
-{
-	struct open_loop *o;
-
-	if (s->nloops <= stack_top(s)->loops)
-		return NULL;
-	o = s->loops[s->nloops - 1];
-	return o->source == offset ? o : NULL;
-}
-
 static int end_other(struct stack *s, const struct sample *jump, struct trip *trip)
 {
 	const struct frame *f = stack_top(s);
@@ -327,7 +316,7 @@ static int end_other(struct stack *s, const struct sample *jump, struct trip *tr
 
 int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip)
 {
-	struct open_loop *o = repeated(s, jump->offset);
+	struct open_loop *o = loop_repeated(s, jump->offset);
 
 	if (s->no_loops)
 		return LOOP_NONE;
@@ -407,7 +396,7 @@ static COLD int end_untold(struct stack *s, struct code *code, int64_t offset, i
 /* Most trips are plain ones of the only loop that is open on the stack. */
 int loop_jump(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns, uint64_t cycles)
 {
-	struct open_loop *o = repeated(s, offset);
+	struct open_loop *o = loop_repeated(s, offset);
 	uint64_t took;
 
 	if (s->no_loops)
@@ -425,7 +414,7 @@ int loop_jump(struct stack *s, struct code *code, int64_t offset, int64_t target
 bool loop_trips_begin(struct loop_trips *t, const struct stack *s, int64_t offset, int64_t target, uint64_t ns)
 {
 	const struct frame *f = stack_top(s);
-	struct open_loop *o = s->no_loops ? NULL : repeated(s, offset);
+	struct open_loop *o = s->no_loops ? NULL : loop_repeated(s, offset);
 
 	*t = (struct loop_trips){ .of = o, .ns = ns };
 	if (s->no_loops)
@@ -458,15 +447,53 @@ void loop_trips_end(const struct loop_trips *t, struct stack *s)
 }
 
 /*
+ * What loops around it take from it. Of all that is in an open loop only that, and when its trip began, is used where
+ * sinks need only times.
+ */
+static inline void forget_inner(struct open_loop *o)
+{
+	const struct took none = { 0 };
+
+	o->off = none.off;
+	o->inner = o->given = o->inner_given = none;
+	o->plain = true;
+}
+
+/* Its trip ends: end_trip(), for own_time alone. */
+static int end_times(struct stack *s, struct open_loop *o, uint64_t ns)
+{
+	struct took took = { ns - o->last_ns, o->off };
+
+	o->loop->iterations++;
+	o->loop->own_time += took.ns - o->inner.ns;
+	off_add(&o->loop->own_off, off_minus(took.off, o->inner.off));
+	if (s->nloops > 1)
+		mix(around(s), &around(s)->inner, took_minus(took, o->given));
+	forget_inner(o);
+	o->last_ns = ns;
+	return 0;
+}
+
+int loop_jump_times_seldom(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns)
+{
+	struct open_loop *o = loop_repeated(s, offset);
+
+	if (s->no_loops)
+		return LOOP_NONE;
+	return o && !stack_top(s)->instrs ? end_times(s, o, ns) : end_untold(s, code, offset, target, ns, 0);
+}
+
+/*
  * As much of its trip as was in this activation counts for the loops around it now: the next one may have others.
  * `at` is its place in the array.
  */
-static void give(struct stack *s, const struct frame *f, struct open_loop *o, uint32_t at, uint64_t ns)
+static inline void give(struct stack *s, const struct frame *f, struct open_loop *o, uint32_t at, uint64_t ns,
+			bool only_times)
 {
 	struct took ran = { ns - o->last_ns, o->off };
 
 	o->plain = false;
-	if (o->outer) {
+	if (!only_times && o->outer) {
 		add_time(s, o, took_minus(ran, o->shared));
 		o->shared = ran;
 	}
@@ -478,7 +505,8 @@ static void give(struct stack *s, const struct frame *f, struct open_loop *o, ui
 	o->inner_given = o->inner;
 }
 
-void loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_t cycles)
+static inline __attribute__((always_inline)) void hold(struct stack *s, struct held_loops *to, uint64_t ns,
+						       uint64_t cycles, bool only_times)
 {
 	const struct frame *f = stack_top(s);
 	struct open_loop **end = &to->outermost;
@@ -487,15 +515,41 @@ void loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64
 	for (uint32_t i = f->loops; i < s->nloops; i++) {
 		struct open_loop *o = s->loops[i];
 
-		give(s, f, o, i, ns);
+		give(s, f, o, i, ns, only_times);
 		o->last_ns = ns - o->last_ns;
-		o->last_cycles = cycles - o->last_cycles;
-		o->callee_ns -= f->a.callee_ns;
+		if (!only_times) {
+			o->last_cycles = cycles - o->last_cycles;
+			o->callee_ns -= f->a.callee_ns;
+		}
 		*end = o;
 		end = &o->next;
 	}
 	*end = NULL;
 	s->nloops = f->loops;
+}
+
+void loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64_t cycles)
+{
+	hold(s, to, ns, cycles, false);
+}
+
+void loop_hold_times(struct stack *s, struct held_loops *to, uint64_t ns)
+{
+	hold(s, to, ns, 0, true);
+}
+
+int loop_resume_times(struct stack *s, struct held_loops *from, uint64_t ns)
+{
+	stack_top(s)->instrs = from->instrs;
+	for (struct open_loop *o; (o = from->outermost); s->loops[s->nloops++] = o) {
+		if (!ARRAY_ROOM(s->loops, s->nloops, s->loops_size))
+			return -ENOMEM;
+		from->outermost = o->next;
+		o->outer = 0;
+		o->last_ns = ns - o->last_ns;
+		o->plain = false;
+	}
+	return 0;
 }
 
 int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns)

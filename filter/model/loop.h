@@ -8,9 +8,8 @@
  */
 #pragma once
 
-#include "sink.h"
-
-struct stack;
+#include "function.h"
+#include "stack.h"
 
 /* A time, and how much of it was not on a CPU. */
 struct took {
@@ -107,6 +106,33 @@ void loop_hold_frame(struct stack *s, struct held_loops *to, uint64_t ns, uint64
 
 /* The innermost frame has just begun: it goes on with these, which were held for so long. Likewise. */
 int loop_resume_frame(struct stack *s, struct held_loops *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns);
+
+/* The innermost open loop, if this back-edge ended its last trip, too. */
+static inline struct open_loop *loop_repeated(const struct stack *s, int64_t offset)
+{
+	struct open_loop *o;
+
+	if (s->nloops <= stack_top(s)->loops)
+		return NULL;
+	o = s->loops[s->nloops - 1];
+	return o->source == offset ? o : NULL;
+}
+
+/* The same three where sinks need only times (sink.h). Inline: most trips are as in loop_jump(). */
+int loop_jump_times_seldom(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns);
+static inline int loop_jump_times(struct stack *s, struct code *code, int64_t offset, int64_t target, uint64_t ns)
+{
+	struct open_loop *o = loop_repeated(s, offset);
+
+	if (!o || !o->plain || s->nloops > 1 || stack_top(s)->instrs)
+		return loop_jump_times_seldom(s, code, offset, target, ns);
+	o->loop->iterations++;
+	o->loop->own_time += ns - o->last_ns;
+	o->last_ns = ns;
+	return 0;
+}
+void loop_hold_times(struct stack *s, struct held_loops *to, uint64_t ns);
+int loop_resume_times(struct stack *s, struct held_loops *from, uint64_t ns);
 
 /* They will not be resumed. whole: they ended where they were held. */
 void loop_drop(struct held_loops *h, bool whole);

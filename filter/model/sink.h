@@ -183,6 +183,11 @@ struct sink_ops {
 	int (*resume)(struct sink *s, const struct activation *a);
 	int (*iterate)(struct sink *s, const struct trip *t);
 	bool no_loops; /* it needs none, in the profile either: if that is so of all sinks, loops are not counted */
+	/*
+	 * It hears of no event, and needs no more of the profile's functions, loops and tasks than how often they
+	 * began, and for how long they ran themselves. If that is so of all sinks, nothing else of them is right.
+	 */
+	bool only_times;
 	int (*off)(struct sink *s, const struct off_mark *m);
 	int (*exception)(struct sink *s, const struct exception_mark *m);
 	int (*label)(struct sink *s, const struct label_mark *m);

@@ -34,10 +34,14 @@ static inline struct activity *activity_of(struct stack *s, const struct code *c
 	return fn->activity;
 }
 
+/* Zeroed: not all of a frame is set where sinks need only times. */
 static COLD int make_room(struct stack *s)
 {
+	uint32_t before = s->frames_size;
+
 	if (!ARRAY_ROOM(s->frames, s->nframes, s->frames_size))
 		return -1;
+	memset(s->frames + before, 0, (s->frames_size - before) * sizeof(*s->frames));
 	s->top = s->nframes ? &s->frames[s->nframes - 1] : NULL;
 	return 0;
 }
@@ -48,7 +52,7 @@ struct frame *stack_push(struct stack *s, const struct sample *sample)
 
 	if (!activity || (!stack_has_room(s) && make_room(s)))
 		return NULL;
-	return stack_put(s, activity, sample);
+	return stack_put(s, activity, sample, false);
 }
 
 struct stack_mark stack_mark(const struct stack *s, uint64_t ns)

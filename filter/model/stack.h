@@ -80,20 +80,33 @@ struct stack_mark stack_mark(const struct stack *s, uint64_t ns);
 /* Is it still on this stack, which is there (NULL: none)? What has come in its place since began later. */
 bool stack_has_marked(const struct stack *s, const struct stack_mark *mark);
 
-/* Member by member: assigned as one value it would first be zeroed by a loop. */
-static inline void stack_begin(struct frame *f, const struct stack *s, const struct sample *sample,
-			       struct activity *activity)
+/* Where it is, which only sinks want to know that hear of activations; and what it has used so far. */
+static inline void stack_begin_whole(struct frame *f, const struct stack *s, const struct sample *sample)
 {
 	f->a.pid = sample->pid;
 	f->a.tid = sample->tid;
 	f->a.interpreter = s->interpreter;
 	f->a.depth = s->nframes;
 	f->a.greenlet = s->greenlet;
+	f->a.start_cycles = sample->cycles;
+	activation_clear(&f->a);
+}
+
+/* The same where sinks need only times. */
+static inline void stack_begin_times(struct frame *f)
+{
+	f->a.object = NULL;
+	f->a.callee_ns = 0;
+	f->a.off = (struct off){ 0 };
+}
+
+/* Member by member: assigned as one value it would first be zeroed by a loop. */
+static inline void stack_begin(struct frame *f, const struct stack *s, const struct sample *sample,
+			       struct activity *activity)
+{
 	f->a.code = sample->code;
 	f->a.op = sample->op;
 	f->a.start_ns = sample->time;
-	f->a.start_cycles = sample->cycles;
-	activation_clear(&f->a);
 	f->activity = activity;
 	f->outer = activity->top;
 	f->recursive = activity->depth > 0;
@@ -104,11 +117,16 @@ static inline void stack_begin(struct frame *f, const struct stack *s, const str
 	memset(&f->instrs, 0, sizeof(*f) - offsetof(struct frame, instrs));
 }
 
-/* A frame of code with that activity begins at sample; there is room for it. */
-static inline struct frame *stack_put(struct stack *s, struct activity *activity, const struct sample *sample)
+/* A frame of code with that activity begins at sample; there is room for it. only_times: as sinks want it (sink.h). */
+static inline __attribute__((always_inline)) struct frame *stack_put(struct stack *s, struct activity *activity,
+								     const struct sample *sample, bool only_times)
 {
 	struct frame *f = s->top ? s->top + 1 : s->frames;
 
+	if (only_times)
+		stack_begin_times(f);
+	else
+		stack_begin_whole(f, s, sample);
 	stack_begin(f, s, sample, activity);
 	activity->depth++;
 	activity->top = s->nframes++;
@@ -128,7 +146,7 @@ static inline bool stack_has_room(const struct stack *s)
 struct frame *stack_push(struct stack *s, const struct sample *sample);
 
 /* The innermost frame has been taken off. */
-static inline void stack_left(struct stack *s, const struct frame *f)
+static inline __attribute__((always_inline)) void stack_left(struct stack *s, const struct frame *f)
 {
 	f->activity->depth--;
 	f->activity->top = f->outer;
@@ -146,7 +164,7 @@ static inline struct frame *stack_pop(struct stack *s)
 }
 
 /* The same where that has a caller on the stack. */
-static inline struct frame *stack_pop_inner(struct stack *s)
+static inline __attribute__((always_inline)) struct frame *stack_pop_inner(struct stack *s)
 {
 	struct frame *f = s->top;
 

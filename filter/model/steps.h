@@ -21,6 +21,9 @@ struct called {
 	uint64_t number;
 };
 
+/* Number of all those of tasks that are not kept, because no sink has a use for them. */
+#define STEP_NOT_KEPT (UINT64_MAX - 1)
+
 #define CALLED_TEXT 32 /* Task-N */
 
 /* Its name, of any length; "" if it has none. It may be in `text`. */

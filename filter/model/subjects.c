@@ -124,13 +124,28 @@ struct step subject_step_of(const struct thread *t, const struct async_task *tas
 	};
 }
 
+/* The same, where sinks need only times. */
+static inline void run_unseen(struct thread *t, struct frame *f, struct async_task *task, uint64_t ns)
+{
+	f->step = STEP_NOT_KEPT;
+	f->outer_step = t->doing.step;
+	t->doing.step = t->doing.named = STEP_NOT_KEPT;
+	task->coroutine = f->a.code;
+	async_tasks_run_unseen(task, f->step, ns);
+}
+
 static inline int run_task(struct thread *t, struct frame *f, struct async_task *task, uint64_t ns,
 			   const struct subscribers *to)
 {
 	struct profile *p = to->profile;
-	const struct step step = subject_step_of(t, task, f->a.code, ns, p);
+	struct step step;
 	int err;
 
+	if (to->only_times) {
+		run_unseen(t, f, task, ns);
+		return 0;
+	}
+	step = subject_step_of(t, task, f->a.code, ns, p);
 	task->around = doing_step(&t->doing);
 	err = subject_begin_step(t, f, &step, p);
 	task->coroutine = f->a.code;
@@ -461,11 +476,14 @@ static inline void note_yield(struct doing *d, const struct frame *f, enum leave
 }
 
 /* Since when it works for its task. A greenlet that it waits for works for that, too. */
-static uint64_t begun_ns(const struct frame *f, const struct profile *p)
+static uint64_t begun_ns(const struct frame *f, const struct async_task *task, const struct profile *p)
 {
-	const struct step *s = f->a.op == OP_EXTENSION ? steps_get(&p->steps, f->step) : NULL;
+	const struct step *s;
 
-	return s ? s->begun_ns : f->a.start_ns;
+	if (f->a.op != OP_EXTENSION)
+		return f->a.start_ns;
+	s = steps_get(&p->steps, f->step);
+	return s ? s->begun_ns : f->step == STEP_NOT_KEPT ? task->begun_ns : f->a.start_ns;
 }
 
 /* Is it awaited by another coroutine? Then it is no task's, but has the address of one that ended in its first step. */
@@ -527,9 +545,9 @@ int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t 
 	if (how == LEAVE_RETURN || how == LEAVE_UNWIND) {
 		t->doing.ended = (struct ended){ o->address, f->step };
 		o->task = NULL;
-		return async_tasks_end(&p->tasks, task, o->address, ns - begun_ns(f, p), ns);
+		return async_tasks_end(&p->tasks, task, o->address, ns - begun_ns(f, task, p), ns);
 	}
-	async_tasks_suspend(task, ns - begun_ns(f, p), ns, how == LEAVE_YIELD ? t->doing.yielded : NULL,
+	async_tasks_suspend(task, ns - begun_ns(f, task, p), ns, how == LEAVE_YIELD ? t->doing.yielded : NULL,
 			    how == LEAVE_YIELD ? doing_awaited_by(&t->doing, p->codes) : NULL);
 	return 0;
 }

@@ -115,6 +115,13 @@ static inline bool subject_yields_on(const struct doing *d, const struct frame *
 	return d->yielded && f->a.op != OP_PY_START && code->rank && code->rank <= d->yielded_by->rank;
 }
 
+/* It yields, where sinks need only times: what is to be known if it is an eager task's. */
+static inline void subject_yields_unseen(const struct frame *f, struct object *o)
+{
+	o->eager.step = f->a.code->coroutine && f->a.op == OP_PY_START ? STEP_NOT_KEPT : 0;
+	o->eager.where = o->eager.by = NULL;
+}
+
 /* May the object be a task's own coroutine? Not once that was asked, and denied. */
 static inline bool subject_may_be_tasks(const struct object *o)
 {

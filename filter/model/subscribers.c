@@ -45,9 +45,11 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(second);
 #undef LINK
 #undef LINK_IF
-	a.no_loops = sinks != NULL;
-	for (const struct sink *s = sinks; s; s = s->next)
+	a.no_loops = a.only_times = sinks != NULL;
+	for (const struct sink *s = sinks; s; s = s->next) {
 		a.no_loops &= s->ops->no_loops && !s->ops->part; /* beside parts, sinks that have none are not listed */
+		a.only_times &= s->ops->only_times && !s->ops->part;
+	}
 	a.apart = a.first.iterate || a.first.plain;
 	for (const struct sink *s = a.first.call; s; s = s->after.call)
 		a.apart |= !s->ops->calls;

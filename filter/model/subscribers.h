@@ -14,7 +14,8 @@ struct subscribers {
 	struct profile *profile;
 	struct sink_links first; /* of each callback: the first sink that has it */
 	bool only_plain;	 /* all that have `sample` have `plain`, too */
-	bool no_loops;		 /* none has a use for loops */
+	bool no_loops;		 /* none has a use for loops, */
+	bool only_times;	 /* or for more of functions, loops and tasks than some times (sink.h) */
 	bool apart;		 /* one has to hear of each activation, or of each trip of a loop */
 };
 

@@ -20,16 +20,17 @@
 /* Only sinks that hear of activations ask for the task's name. */
 static inline void name_task(const struct thread *t, struct object *o, const struct subscribers *to, enum heard heard)
 {
-	if (heard != HEARD_NOTHING && (to->first.enter || to->first.leave))
+	if (heard > HEARD_NOTHING && (to->first.enter || to->first.leave))
 		subject_name(t, o, to->profile);
 }
 
-static inline struct frame *put_object(const struct thread *t, struct stack *st, enum marker_op op, struct code *code,
-				       uint64_t ns, uint64_t cycles)
+static inline __attribute__((always_inline)) struct frame *put_object(const struct thread *t, struct stack *st,
+								      enum marker_op op, struct code *code, uint64_t ns,
+								      uint64_t cycles, enum heard heard)
 {
 	const struct sample s = { .op = op, .pid = t->pid, .tid = t->tid, .code = code, .time = ns, .cycles = cycles };
 
-	return stack_put(st, code->function->activity, &s);
+	return stack_put(st, code->function->activity, &s, heard == HEARD_TIMES);
 }
 
 /* The innermost activation, of this object, has been put on the stack. */
@@ -48,7 +49,7 @@ static inline __attribute__((always_inline)) int begin_of(struct thread *t, stru
 	if (!t->cpu.known)
 		o->code->function->cpu_unknown = true;
 	t->depth++;
-	return err || heard == HEARD_NOTHING ? err : tell_enter(t, &f->a, to);
+	return err || heard <= HEARD_NOTHING ? err : tell_enter(t, &f->a, to);
 }
 
 /* Does it begin or go on where calls of its code do? */
@@ -76,9 +77,10 @@ static inline __attribute__((always_inline)) int thread_start_object(struct thre
 	t->objects->told = true;
 	t->doing.stepping = 0;
 	name_task(t, o, to, heard);
-	f = put_object(t, st, OP_PY_START, code, ns, cycles);
+	f = put_object(t, st, OP_PY_START, code, ns, cycles, heard);
 	fn->calls++;
-	fn->recursive_calls += f->recursive;
+	if (heard != HEARD_TIMES)
+		fn->recursive_calls += f->recursive;
 	return begin_of(t, st, o, to, heard);
 }
 
@@ -122,13 +124,16 @@ static inline __attribute__((always_inline)) int thread_resume_object(struct thr
 	t->doing.next = o->awaits;
 	object_fetch(o->awaits);
 	name_task(t, o, to, heard);
-	put_object(t, st, OP_PY_RESUME, code, ns, cycles);
+	put_object(t, st, OP_PY_RESUME, code, ns, cycles, heard);
 	suspended_ns = ns > o->since_ns ? ns - o->since_ns : 0;
 	o->suspended = false;
-	fn->suspended_ns += suspended_ns;
-	fn->resumes++;
+	if (heard != HEARD_TIMES) {
+		fn->suspended_ns += suspended_ns;
+		fn->resumes++;
+	}
 	if (holds_loops(&o->held))
-		err = loop_resume_frame(st, &o->held, ns, cycles, suspended_ns);
+		err = heard == HEARD_TIMES ? loop_resume_times(st, &o->held, ns)
+					   : loop_resume_frame(st, &o->held, ns, cycles, suspended_ns);
 	return err ?: begin_of(t, st, o, to, heard);
 }
 
@@ -165,13 +170,18 @@ static inline int yields(struct thread *t, struct object *o, uint64_t address)
 }
 
 /* As long as it is suspended. */
-static inline void suspend(struct thread *t, struct stack *st, struct object *o, uint64_t ns, uint64_t cycles)
+static inline void suspend(struct thread *t, struct stack *st, struct object *o, uint64_t ns, uint64_t cycles,
+			   enum heard heard)
 {
 	o->running = false;
 	o->suspended = true;
 	o->since_ns = ns;
 	o->epoch = t->objects->epoch;
-	if (has_loops(st))
+	if (!has_loops(st))
+		return;
+	if (heard == HEARD_TIMES)
+		loop_hold_times(st, &o->held, ns);
+	else
 		loop_hold_frame(st, &o->held, ns, cycles);
 }
 
@@ -188,13 +198,15 @@ static inline __attribute__((always_inline)) int thread_yield_object(struct thre
 	name_task(t, o, to, heard);
 	if (subject_is_yielding(&t->doing, stack_top(st), o) || (!o->asked && subject_is_tasks(t, o, to->profile)))
 		err = subject_ends(t, st, o, ns, LEAVE_YIELD, to);
+	else if (heard == HEARD_TIMES)
+		subject_yields_unseen(stack_top(st), o);
 	else if (subject_yields_on(&t->doing, stack_top(st)))
 		o->eager.step = 0;
 	else if (t->doing.yielded || code->coroutine)
 		err = subject_yields(t, stack_top(st), o, to->profile);
 	else
 		o->eager.step = 0;
-	suspend(t, st, o, ns, cycles);
+	suspend(t, st, o, ns, cycles, heard);
 	err = err ?: take_off(t, st, stack_pop_inner(st), ns, cycles, LEAVE_YIELD, to, heard);
 	thread_link_yields(t, o);
 	return err;
@@ -215,7 +227,7 @@ static inline __attribute__((always_inline)) int return_object(struct thread *t,
 	if (subject_is_ending(stack_top(st), o))
 		err = subject_ends(t, st, o, ns, LEAVE_RETURN, to);
 	if (st->nloops > stack_top(st)->loops)
-		err = err ?: loop_leave_frame(st, true);
+		err = err ?: loop_leave_frame(st, heard != HEARD_TIMES);
 	err = err ?: take_off(t, st, stack_pop_inner(st), ns, cycles, LEAVE_RETURN, to, heard);
 	objects_end(t->objects, o, ns, true);
 	return err;
@@ -232,4 +244,11 @@ static __attribute__((noinline)) int thread_return_unheard(struct thread *t, str
 							   uint64_t cycles, const struct subscribers *to)
 {
 	return return_object(t, code, ns, cycles, to, HEARD_NOTHING);
+}
+
+/* Where sinks need only times. */
+static __attribute__((noinline)) int thread_return_times(struct thread *t, struct code *code, uint64_t ns,
+							 const struct subscribers *to)
+{
+	return return_object(t, code, ns, 0, to, HEARD_TIMES);
 }

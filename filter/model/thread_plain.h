@@ -12,29 +12,36 @@
 #include "thread_parts.h"
 
 /*
- * What sinks hear of without a sample. It is known where these functions are inlined, so that what nobody hears of
- * costs nothing.
+ * What sinks hear of without a sample. It is known where these functions are inlined, so that what nobody hears of, or
+ * has a use for, costs nothing. HEARD_TIMES: nothing, and they need only times (sink.h); there cycles are 0.
  */
-enum heard { HEARD_NOTHING, HEARD_ACTIVATIONS, HEARD_EVENTS };
+enum heard { HEARD_TIMES, HEARD_NOTHING, HEARD_ACTIVATIONS, HEARD_EVENTS };
 
-static inline void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
+static inline __attribute__((always_inline)) void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles,
+							     enum leave_how how, enum heard heard)
 {
 	struct function *fn = f->a.code->function;
 
+	if (heard == HEARD_TIMES) {
+		fn->self_ns += ns - f->a.callee_ns;
+		return;
+	}
 	function_ran(fn, ns, cycles, f->a.callee_ns, f->a.callee_cycles, f->recursive);
 	fn->unfinished += how == LEAVE_GAP || how == LEAVE_END;
 }
 
 /* What is on one stack began in its order: the caller, if it is on this one, before the callee. */
-static inline void charge_caller(const struct thread *t, struct frame *caller, const struct frame *f, uint64_t ns,
-				 uint64_t cycles)
+static inline __attribute__((always_inline)) void charge_caller(const struct thread *t, struct frame *caller,
+								const struct frame *f, uint64_t ns, uint64_t cycles,
+								enum heard heard)
 {
 	if (!caller) {
 		thread_charge_outer(t, f, ns, cycles);
 		return;
 	}
 	caller->a.callee_ns += ns - f->a.start_ns;
-	caller->a.callee_cycles += cycles - f->a.start_cycles;
+	if (heard != HEARD_TIMES)
+		caller->a.callee_cycles += cycles - f->a.start_cycles;
 }
 
 /* The innermost activation, which was in no loop any more, has been taken off the stack: it is counted. */
@@ -47,13 +54,13 @@ static inline __attribute__((always_inline)) int take_off(struct thread *t, stru
 
 	if ((uintptr_t)f->line | (uintptr_t)s->import | (uintptr_t)s->flights) /* at once: nearly always all are 0 */
 		err = thread_end_seldom(s, f, ns, cycles, how);
-	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
-	charge_caller(t, caller, f, ns, cycles);
+	add_totals(f, ns - f->a.start_ns, heard == HEARD_TIMES ? 0 : cycles - f->a.start_cycles, how, heard);
+	charge_caller(t, caller, f, ns, cycles, heard);
 	if (!--t->depth) {
 		t->empty_ns = ns;
 		t->empty_cycles = cycles;
 	}
-	return err || heard == HEARD_NOTHING ? err : SUBSCRIBERS_CALL(to, leave, &f->a, how, ns, cycles);
+	return err || heard <= HEARD_NOTHING ? err : SUBSCRIBERS_CALL(to, leave, &f->a, how, ns, cycles);
 }
 
 /*
@@ -80,7 +87,7 @@ static inline __attribute__((always_inline)) int thread_leave_plain(struct threa
 	if (stack_top(s)->step)
 		subject_leave_step(t, s);
 	if (s->nloops > stack_top(s)->loops)
-		err = loop_leave_frame(s, true);
+		err = loop_leave_frame(s, heard != HEARD_TIMES);
 	return err ?: take_off(t, s, stack_pop_inner(s), ns, cycles, LEAVE_RETURN, to, heard);
 }
 
@@ -108,12 +115,13 @@ static inline bool begins_plainly(const struct thread *t, const struct stack *st
 	       !subject_is_concerned(&t->doing, NULL, code);
 }
 
-static inline void count_call(struct thread *t, struct function *fn, bool recursive)
+static inline void count_call(struct thread *t, struct function *fn, bool recursive, enum heard heard)
 {
 	if (!t->cpu.known)
 		fn->cpu_unknown = true;
 	fn->calls++;
-	fn->recursive_calls += recursive;
+	if (heard != HEARD_TIMES)
+		fn->recursive_calls += recursive;
 	t->doing.yielded = NULL;
 	t->doing.last.address = 0;
 }
@@ -130,10 +138,10 @@ static inline __attribute__((always_inline)) int thread_enter_plain(struct threa
 
 	if (!begins_plainly(t, st, code))
 		return THREAD_SLOW;
-	f = stack_put(st, fn->activity, &s);
-	count_call(t, fn, f->recursive);
+	f = stack_put(st, fn->activity, &s, heard == HEARD_TIMES);
+	count_call(t, fn, f->recursive, heard);
 	t->depth++;
-	return heard == HEARD_NOTHING ? 0 : tell_enter(t, &f->a, to);
+	return heard <= HEARD_NOTHING ? 0 : tell_enter(t, &f->a, to);
 }
 
 /* What runs from one event to the next. */
@@ -191,9 +199,13 @@ static inline __attribute__((always_inline)) int thread_call_plain(struct thread
 	uint64_t ns = s->end_ns - s->ns, cycles = s->end_cycles - s->cycles;
 	bool recursive = fn->activity->depth > 0;
 
-	count_call(t, fn, recursive);
-	function_ran(fn, ns, cycles, 0, 0, recursive);
+	count_call(t, fn, recursive, heard);
 	caller->a.callee_ns += ns;
+	if (heard == HEARD_TIMES) {
+		fn->self_ns += ns;
+		return 0;
+	}
+	function_ran(fn, ns, cycles, 0, 0, recursive);
 	caller->a.callee_cycles += cycles;
 	return heard != HEARD_NOTHING && to->first.call ? tell_call(t, st, code, s, to) : 0;
 }

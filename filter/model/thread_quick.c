@@ -124,7 +124,7 @@ static inline bool is_told(const struct subscribers *to)
 /* Unless they are told of it without. */
 static inline bool needs_sample(const struct subscribers *to, enum heard heard)
 {
-	return heard != HEARD_NOTHING && is_told(to) && !to->only_plain;
+	return heard > HEARD_NOTHING && is_told(to) && !to->only_plain;
 }
 
 /* It has been put on the stack. */
@@ -171,7 +171,9 @@ static inline int end_object(struct thread *t, const struct code_event *e, const
 
 	if (!err && heard == HEARD_EVENTS)
 		err = tell_object(t, *e, o, to);
-	if (heard == HEARD_NOTHING)
+	if (heard == HEARD_TIMES)
+		err = thread_return_times(t, e->code, e->time, to);
+	else if (heard == HEARD_NOTHING)
 		err = thread_return_unheard(t, e->code, e->time, e->cycles, to);
 	else
 		err = err ?: thread_return_object(t, e->code, e->time, e->cycles, to);
@@ -256,9 +258,10 @@ ALWAYS int jump(struct thread *t, const struct code_event *e, int64_t offset, in
 		err = tell_plain(t, *e, offset, target, to);
 	if (err || target > offset)
 		return err;
-	if (heard != HEARD_NOTHING && to->first.iterate)
+	if (heard > HEARD_NOTHING && to->first.iterate)
 		return end_trip(st, *e, offset, target, to);
-	err = loop_jump(st, e->code, offset, target, e->time, e->cycles);
+	err = heard == HEARD_TIMES ? loop_jump_times(st, e->code, offset, target, e->time)
+				   : loop_jump(st, e->code, offset, target, e->time, e->cycles);
 	return err == LOOP_NONE ? 0 : err;
 }
 
@@ -329,9 +332,11 @@ static inline void count(const struct quick *q, const struct code_event *e, enum
 {
 	struct thread *t = q->thread;
 
-	e->code->function->events[e->op]++;
 	q->events[e->op]++;
 	t->last_ns = e->time;
+	if (heard == HEARD_TIMES)
+		return;
+	e->code->function->events[e->op]++;
 	t->last_cycles = e->cycles;
 	t->passed += heard != HEARD_NOTHING;
 }
@@ -342,8 +347,9 @@ ALWAYS int call_at_once(const struct quick *q, const struct code_event *e, const
 {
 	struct thread *t = q->thread;
 	struct function *fn = e->code->function;
+	const bool times = heard == HEARD_TIMES;
 	const struct stretch s = { e->time, e->cycles, w->part->w->ns[w->part->at + 1],
-				   word_cycles(w->part, w->part->at + 1) };
+				   times ? 0 : word_cycles(w->part, w->part->at + 1) };
 
 	if (s.end_ns < s.ns || s.end_cycles < s.cycles || s.end_ns >= q->until_ns)
 		return THREAD_SLOW;
@@ -352,13 +358,15 @@ ALWAYS int call_at_once(const struct quick *q, const struct code_event *e, const
 	held_gil(q, s.ns);
 	if (q->waited_for)
 		gil_ran(t->gil, s.end_ns, &t->gil_held_ns, &fn->gil_held_ns);
-	fn->events[OP_PY_START]++;
-	fn->events[OP_PY_RETURN]++;
 	q->events[OP_PY_START]++;
 	q->events[OP_PY_RETURN]++;
 	t->last_ns = s.end_ns;
-	t->last_cycles = s.end_cycles;
-	t->passed += heard != HEARD_NOTHING ? 2 : 0;
+	if (!times) {
+		fn->events[OP_PY_START]++;
+		fn->events[OP_PY_RETURN]++;
+		t->last_cycles = s.end_cycles;
+		t->passed += heard != HEARD_NOTHING ? 2 : 0;
+	}
 	return thread_call_plain(t, t->stack, e->code, &s, q->to, heard) ?: WORDS_TWO;
 }
 
@@ -387,12 +395,12 @@ static __attribute__((noinline)) int take_row(const struct quick *q, struct word
 	return thread_row(q, &(struct words_ahead){ &part, &numbers, head });
 }
 
-/* Or several, if several came last. */
+/* Or several, if several came last. Trips in a row need what is not kept where only times are (loop.h). */
 ALWAYS int take_at_once(struct quick *q, const struct code_event *e, const struct words_ahead *w, enum heard heard)
 {
 	int err = 0;
 
-	if (q->in_row >= ROW_BEGINS) {
+	if (heard != HEARD_TIMES && q->in_row >= ROW_BEGINS) {
 		err = take_row(q, *w->part, *w->numbers, w->head);
 		q->in_row = 0;
 	}
@@ -416,6 +424,11 @@ ALWAYS int take_as(void *quick, const struct code_event *e, const struct words_a
 	if (!err)
 		count(q, e, heard);
 	return err;
+}
+
+ALWAYS int take_times(void *quick, const struct code_event *e, const struct words_ahead *w)
+{
+	return take_as(quick, e, w, HEARD_TIMES, true);
 }
 
 ALWAYS int take_alone(void *quick, const struct code_event *e, const struct words_ahead *w)
@@ -458,14 +471,25 @@ static int take_subject(const struct quick *q, const struct word_part *p, size_t
 	held_gil(q, e.time);
 	q->events[OP_EXTENSION]++;
 	q->to->profile->known_kinds++;
+	if (q->to->only_times && marker_subject_what(payload) == SUBJECT_TASK_WOKEN)
+		return 1;
 	return subject_steps(t, t->stack, payload, e.time, q->to->profile) ?: 1;
+}
+
+ALWAYS int jump_wide(const struct quick *q, const struct code_event *e, uint64_t wide, enum heard heard)
+{
+	int err = jump(q->thread, e, word_offset(e) | marker_wide_offset(wide) * 2, (int64_t)marker_wide_dest(wide) * 2,
+		       q->to, heard);
+
+	if (!err)
+		count(q, e, heard == HEARD_EVENTS ? HEARD_ACTIVATIONS : heard);
+	return err;
 }
 
 /* A WIDE word and the JUMP behind it: the back-edge of a long loop. */
 static int take_wide(const struct quick *q, const struct word_stream *l, const struct word_part *p, size_t at,
 		     uint64_t wide)
 {
-	struct thread *t = q->thread;
 	struct code_event e;
 	int err;
 
@@ -478,10 +502,10 @@ static int take_wide(const struct quick *q, const struct word_stream *l, const s
 	e.code = codes_own(l->process, marker_code(e.bits));
 	if (!e.code || !e.code->function || !is_in_time(q, e.time, e.cycles, false))
 		return 0;
-	err = jump(t, &e, word_offset(&e) | marker_wide_offset(wide) * 2, (int64_t)marker_wide_dest(wide) * 2, q->to,
-		   q->to->first.plain ? HEARD_EVENTS : HEARD_ACTIVATIONS);
-	if (!err)
-		count(q, &e, HEARD_ACTIVATIONS);
+	if (q->to->only_times)
+		err = jump_wide(q, &e, wide, HEARD_TIMES);
+	else
+		err = jump_wide(q, &e, wide, q->to->first.plain ? HEARD_EVENTS : HEARD_ACTIVATIONS);
 	return err == THREAD_SLOW ? 0 : err ?: 2;
 }
 
@@ -501,6 +525,15 @@ static bool hear_activations(const struct subscribers *to)
 	return l->sample || l->passed || l->enter || l->leave || l->call || l->iterate;
 }
 
+/* What is left out of the thread's own cycles is its time's. */
+static int take_all_times(struct quick *q, struct word_stream *l, struct word_part *p)
+{
+	int err = word_stream_events(l, p, q, take_times, take_other, CYCLES_NONE);
+
+	q->thread->last_cycles = word_ticks(p->in_ns, q->thread->last_ns);
+	return err;
+}
+
 int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
 		 const struct subscribers *to)
 {
@@ -509,13 +542,15 @@ int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, str
 	int err;
 
 	if (to->first.plain)
-		err = word_stream_events(l, p, &q, take_and_tell, take_other, false);
+		err = word_stream_events(l, p, &q, take_and_tell, take_other, CYCLES_ANY);
 	else if (hear_activations(to))
-		err = word_stream_events(l, p, &q, take, take_other, false);
+		err = word_stream_events(l, p, &q, take, take_other, CYCLES_ANY);
+	else if (word_are_ticks(p, t->last_ns, t->last_cycles) && to->only_times)
+		err = take_all_times(&q, l, p);
 	else if (word_are_ticks(p, t->last_ns, t->last_cycles))
-		err = word_stream_events(l, p, &q, take_ticks, take_other, true);
+		err = word_stream_events(l, p, &q, take_ticks, take_other, CYCLES_TICKS);
 	else
-		err = word_stream_events(l, p, &q, take_alone, take_other, false);
+		err = word_stream_events(l, p, &q, take_alone, take_other, CYCLES_ANY);
 	held_gil(&q, t->last_ns);
 	return err;
 }

@@ -191,13 +191,23 @@ typedef int (*word_taker)(void *to, const struct code_event *e, const struct wor
 typedef int (*word_other_taker)(void *to, const struct word_stream *l, const struct word_part *p, size_t at,
 				uint64_t bits);
 
+/* Which cycles events have: those of a clock, which they are known to be; or 0, because nobody asks. */
+enum word_cycles_of { CYCLES_ANY, CYCLES_TICKS, CYCLES_NONE };
+
+static inline uint64_t word_cycles_as(const struct word_part *p, size_t at, uint64_t ns, enum word_cycles_of of)
+{
+	if (of == CYCLES_ANY)
+		return word_cycles(p, at);
+	return of == CYCLES_TICKS ? word_ticks(p->in_ns, ns) : 0;
+}
+
 /*
  * Takes events of codes that are in the process's own table, up to one that needs a sample. What `other` does not take
- * (0) does, too. 0, or less than 0, as they returned. ticks: it is known that their cycles are a clock's.
+ * (0) does, too. 0, or less than 0, as they returned.
  */
 static inline __attribute__((always_inline)) int word_stream_events(struct word_stream *l, struct word_part *part,
 								    void *to, word_taker take, word_other_taker other,
-								    bool ticks)
+								    enum word_cycles_of cycles)
 {
 	const uint32_t one = word_short_head(1) - word_short_head(0);
 	const struct numbers numbers = l->numbers;
@@ -236,7 +246,7 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 		}
 		e.object = &l->object;
 		e.time = p.w->ns[p.at];
-		e.cycles = ticks ? word_ticks(p.in_ns, e.time) : word_cycles(&p, p.at);
+		e.cycles = word_cycles_as(&p, p.at, e.time, cycles);
 		err = take(to, &e, &(struct words_ahead){ &p, &numbers, head });
 		if (err && err < WORDS_TWO)
 			break;

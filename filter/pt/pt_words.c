@@ -128,19 +128,27 @@ INLINE uint64_t ticker_ns(const struct ticker *t, uint64_t passed)
 	return t->ns + ((t->part + passed * t->tick) >> 32);
 }
 
-/* A cycle is a tick, and the time is the sum of them. */
+/* Up to so many words no more than these cycles pass, whatever their CYCs are. */
+static uint32_t words_within(const struct state *s, uint64_t cycles, uint32_t end)
+{
+	uint64_t words = cycles >> CYC_BITS;
+
+	return words < end - s->n ? s->n + (uint32_t)words : end;
+}
+
+/* A cycle is a tick, and the time is the sum of them. The last few words before `most` are left to take_cycles(). */
 static struct state take_ticks(const struct pt_walk *w, struct state s, uint64_t most, const struct line *line)
 {
 	const struct ticker t = ticker_at(&w->time.clocks->conv, line->from + s.cycles);
-	const uint64_t limit = most - s.cycles, thread = w->thread + w->core;
-	const uint32_t end = words_ahead(w, &s);
+	const uint64_t thread = w->thread + w->core;
+	const uint32_t end = words_within(&s, most - s.cycles, words_ahead(w, &s));
 	struct words *to = w->words;
 	uint64_t passed = 0;
 
 	for (; s.n < end; s.n++) {
 		struct pair pair = read_pair(s.p);
 
-		if (!pair.size || passed + pair.cycles > limit)
+		if (!pair.size)
 			break;
 		passed += pair.cycles;
 		to->bits[s.n] = pair.word;
@@ -153,7 +161,7 @@ static struct state take_ticks(const struct pt_walk *w, struct state s, uint64_t
 	return s;
 }
 
-/* With any other clock. */
+/* With any clock. */
 static struct state take_cycles(const struct pt_walk *w, struct state s, uint64_t most, const struct line *line)
 {
 	const struct tsc_factor factor = tsc_factor(&w->time.clocks->conv);
@@ -199,7 +207,7 @@ bool pt_words(struct pt_walk *w)
 	line = line_of(&w->time, most);
 	if (line.one && line.from + s.cycles >= line.since && is_ticker(&w->time.clocks->conv))
 		s = take_ticks(w, s, most, &line);
-	else
+	if (s.n == w->words->n)
 		s = take_cycles(w, s, most, &line);
 	if (s.n == w->words->n)
 		return false;

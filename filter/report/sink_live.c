@@ -104,7 +104,9 @@ static void live_free(struct sink *s)
 	sink_file_free(s);
 }
 
-static const struct sink_ops live_ops = { .second = live_second, .finish = live_finish, .free = live_free };
+static const struct sink_ops live_ops = {
+	.only_times = true, .second = live_second, .finish = live_finish, .free = live_free
+};
 
 static int live_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 		      uint64_t end_cycles)

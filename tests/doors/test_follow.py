@@ -40,6 +40,31 @@ async def step():
         await asyncio.sleep(0.001)
 async def together():
     await asyncio.gather(*[step() for _ in range(5)])
+    asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
+    hopeless = [asyncio.create_task(asyncio.sleep(60)) for _ in range(5)]
+    await asyncio.gather(*[step() for _ in range(5)])
+    for task in hopeless:
+        task.cancel()
+def leaf(n):
+    try:
+        for _ in range(n):
+            yield
+    except ValueError:
+        yield from leaf(n)
+def inner(n):
+    for _ in range(3):
+        yield from leaf(n)
+def generators():
+    for n in range(1, 20):
+        for _ in inner(n):
+            early()
+        halfway = inner(n)
+        next(halfway, None)
+        try:
+            halfway.throw(ValueError)
+        except StopIteration:
+            pass
+        halfway.close()
 if __name__ == "__main__":
     thread = threading.Thread(target=many, args=(50000,))
     thread.start()
@@ -50,6 +75,7 @@ if __name__ == "__main__":
     process.join()
     assert process.exitcode == 0
     asyncio.run(together())
+    generators()
     gc.collect()
 """
 # What else a second has: its array, what names a row; where the summary has it, and what names a row there; the same
@@ -153,9 +179,12 @@ def adds_up(python, folder):
         seconds += [json.loads(line) for line in follower.stdout]
         errors = follower.stderr.read()
     again = recording.run([recording.WRAPPER, "report", "--follow", os.path.join(folder, "rec")])
+    whole = recording.run([recording.WRAPPER, "report", "--follow", "--summary", folder + "/whole.json", os.path.join(folder, "rec")])
     summary = recording.summary(folder + "/rec")
     problems = compare(seconds, summary) + compare([json.loads(line) for line in again.stdout.splitlines()], summary)
     problems += compare_parts(seconds, summary)
+    if again.stdout != whole.stdout:  # which counts more, for the summary
+        problems.append("with --summary, lines are others")
     late = sum(row["calls"] for row in summary["functions"] if row["qualname"] == "late")
     if late != 101000:
         problems.append(f"{late} calls of late()")

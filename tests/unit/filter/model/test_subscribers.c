@@ -114,6 +114,23 @@ static void note_heard(struct sink *s)
 
 static const struct sink_ops divides = { .gap = note, .part = make_part, .heard = note_heard, .join = join };
 
+/* All is counted as soon as one has a use for it, and if there are no sinks. */
+static void test_who_needs_only_times(void **state)
+{
+	static const struct sink_ops needs_times = { .only_times = true };
+	static const struct sink_ops has_parts = { .only_times = true, .part = make_part };
+	struct sink d = { .ops = &has_parts }, c = { .ops = &hears_nothing };
+	struct sink b = { .ops = &needs_times }, a = { .ops = &needs_times, .next = &b };
+
+	(void)state;
+	assert_true(subscribers_of(&a, NULL).only_times);
+	b.next = &c;
+	assert_false(subscribers_of(&a, NULL).only_times);
+	b.next = &d;
+	assert_false(subscribers_of(&a, NULL).only_times);
+	assert_false(subscribers_of(NULL, NULL).only_times);
+}
+
 static void test_parts(void **state)
 {
 	struct sink d = { .ops = &hears_nothing, .error = "d" }, b = { .ops = &divides, .next = &d, .error = "b" };
@@ -151,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_who_hears_what),
 		cmocka_unit_test(test_who_needs_no_loops),
+		cmocka_unit_test(test_who_needs_only_times),
 		cmocka_unit_test(test_until_when_it_is_quiet),
 		cmocka_unit_test(test_nobody),
 		cmocka_unit_test(test_parts),

@@ -274,10 +274,27 @@ static void write_all(FILE *to, const struct trace *t, const struct process *p)
 	fputc('\n', to);
 }
 
-enum tells { TELLS_NOBODY, TELLS_EACH, TELLS_SUMS };
+/* What sinks have a use for that need only times. */
+static void write_times(FILE *to, const struct trace *t, const struct process *p)
+{
+	for (unsigned id = 1; id <= FUNCTIONS; id++) {
+		const struct function *f = codes_own(p, id)->function;
+
+		fprintf(to, "%" PRIu64 " calls, %" PRIu64 " ns", f->calls, f->self_ns);
+		for (uint32_t i = 0; i < f->nloops; i++)
+			fprintf(to, " loop %" PRIu64 " %" PRIu64 " %" PRIu64, f->loops[i]->entries,
+				f->loops[i]->iterations, f->loops[i]->own_time);
+		fputc('\n', to);
+	}
+	for (unsigned op = 0; op <= OP_EVENT_LAST; op++)
+		fprintf(to, " %" PRIu64, t->profile.events[op]);
+	fprintf(to, " events, %" PRIu64 " missing\n", p->missing);
+}
+
+enum tells { TELLS_NOBODY, TELLS_EACH, TELLS_SUMS, TELLS_TIMES };
 
 /* All that is told of the same words; free() it. *together: how many calls were told in sums. */
-static char *run(uint64_t seed, const struct quick_feed *quick, enum tells tells, uint32_t *together)
+static char *run(uint64_t seed, const struct quick_feed *quick, enum tells tells, bool only_times, uint32_t *together)
 {
 	static const struct sink_ops ops[] = {
 		[TELLS_EACH] = { .enter = enter, .leave = leave, .free = free_told },
@@ -285,6 +302,7 @@ static char *run(uint64_t seed, const struct quick_feed *quick, enum tells tells
 				 .calls = add_calls,
 				 .calls_until = calls_until,
 				 .free = free_told },
+		[TELLS_TIMES] = { .only_times = true, .free = free_told },
 	};
 	struct writer writers[] = { { .tid = 7 }, { .tid = 8 } };
 	struct script *s = calloc(1, sizeof(*s));
@@ -308,7 +326,7 @@ static char *run(uint64_t seed, const struct quick_feed *quick, enum tells tells
 		assert_int_equal(feed(&d, s, &writers[below(&s->seed, 2)]), 0);
 	assert_int_equal(decode_finish(&d), 0);
 	assert_int_equal(trace_finish(&t, false), 0);
-	write_all(told.to, &t, codes_process(&codes, PID));
+	(only_times ? write_times : write_all)(told.to, &t, codes_process(&codes, PID));
 	write_sums(&told);
 	fclose(told.to);
 	*together += told.together;
@@ -325,8 +343,8 @@ static void test_as_with_samples(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
-		char *with = run(seed, NULL, seed % 3, &none),
-		     *without = run(seed, &trace_quick_feed, seed % 3, &together);
+		char *with = run(seed, NULL, seed % 3, false, &none),
+		     *without = run(seed, &trace_quick_feed, seed % 3, false, &together);
 
 		assert_string_equal(without, with);
 		free(with);
@@ -336,10 +354,27 @@ static void test_as_with_samples(void **state)
 	assert_true(together > 1000);
 }
 
+/* Where nothing else is asked for, these are what they are where all is. */
+static void test_only_times(void **state)
+{
+	uint32_t none = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		char *all = run(seed, NULL, TELLS_NOBODY, true, &none),
+		     *times = run(seed, &trace_quick_feed, TELLS_TIMES, true, &none);
+
+		assert_string_equal(times, all);
+		free(all);
+		free(times);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_with_samples),
+		cmocka_unit_test(test_only_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
