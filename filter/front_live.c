@@ -30,6 +30,7 @@ struct live {
 	const char *dir;
 	int signals;
 	bool asked;    /* to end */
+	bool damaged;  /* what comes next is no record */
 	uint64_t next; /* when the running second ends; 0: not known yet */
 	struct pt_follow follow;
 };
@@ -150,6 +151,11 @@ static int look(struct live *l, bool last)
 		return refuse(l->front, -EOPNOTSUPP,
 			      "the recorder went on to another file (--switch-output): those are read when complete");
 	err = pt_follow_more(&l->follow);
+	l->damaged = err == -EBADMSG;
+	if (l->damaged) { /* what was before is told, and nothing comes behind it */
+		limit = UINT64_MAX;
+		err = 0;
+	}
 	err = err ?: codes_more(&l->analysis->codes); /* the lines of words that are there are there */
 	return err ?: run_to(l, limit);
 }
@@ -161,6 +167,7 @@ static int follow(struct live *l, bool *ended)
 	while (!err && !*ended && !l->asked) {
 		*ended = !is_recorded(l->dir);
 		err = look(l, *ended);
+		*ended |= l->damaged;
 		l->asked = !*ended && wait_for_more(l);
 	}
 	return err;
@@ -188,6 +195,8 @@ int front_live_feed(struct front_ipt *f, struct analysis *a, const char *dir, bo
 	err = pt_follow_end(&l->follow, err ?: follow(l, ended));
 	a->trace.profile.damaged = f->trace.faults.damages;
 	front_ipt_end(f);
+	if (*ended)
+		perfcheck_file(&f->trace.file.check, f->trace.file.fd);
 	close(l->signals);
 	free(l);
 	return f->g.err ?: err;

@@ -172,6 +172,12 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+static void tell_finding(const struct front_ipt *f, const char *file)
+{
+	if (f->trace.file.check.finding[0])
+		fprintf(stderr, "ocular-pt: %s %s\n", file, f->trace.file.check.finding);
+}
+
 /* Ctrl-C stops following, in order. */
 static int follow(struct front_ipt *f, const char *file)
 {
@@ -197,9 +203,11 @@ static int run(const struct options *o, const char *arg)
 		return leave_to_perf(f.trace.error);
 	if (err)
 		return fail(o, f.trace.error);
-	if (f.trace.file.check.finding[0] && !o->follow)
-		fprintf(stderr, "ocular-pt: %s %s\n", place.file, f.trace.file.check.finding);
+	if (!o->follow)
+		tell_finding(&f, place.file);
 	status = analyse(&f, o, o->codes ? o->codes : place.dir, place.file);
+	if (o->follow && f.trace.file.check.cut) /* by the recorder's end; until then the file is not complete */
+		tell_finding(&f, place.file);
 	front_ipt_close(&f);
 	return status;
 }

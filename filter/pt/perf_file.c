@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILL 8192u /* read ahead: records come in runs, but are mostly followed by a payload that is not for us */
@@ -123,23 +124,40 @@ static const void *get(struct perf_records *r, uint64_t at, size_t size, int *er
 	return r->cache + (at - r->cached);
 }
 
+/* The record at r->at, whole, or NULL with *err. perfcheck_file() has seen it only if it was there by then. */
+static const struct perf_record *whole_record(struct perf_records *r, int *err)
+{
+	const struct perf_record *rec = get(r, r->at, sizeof(*rec), err);
+
+	if (*err)
+		return NULL;
+	if (rec->size < (rec->type == PERF_AUXTRACE ? sizeof(struct perf_auxtrace) : sizeof(*rec)) ||
+	    rec->size > r->end - r->at) {
+		*err = -EBADMSG;
+		return NULL;
+	}
+	return get(r, r->at, rec->size, err);
+}
+
 /* The next record of the file itself. */
 static int next_in_file(struct perf_records *r, const struct perf_record **rec)
 {
+	uint64_t payload = 0;
 	int err = 0;
 
 	r->at += r->payload;
 	r->payload = 0;
 	if (r->at >= r->end)
 		return 0;
-	*rec = get(r, r->at, sizeof(**rec), &err);
-	if (!err)
-		*rec = get(r, r->at, (*rec)->size, &err);
+	*rec = whole_record(r, &err);
 	if (err)
 		return err;
-	r->at += (*rec)->size;
 	if ((*rec)->type == PERF_AUXTRACE)
-		r->payload = ((const struct perf_auxtrace *)*rec)->size;
+		payload = ((const struct perf_auxtrace *)*rec)->size;
+	if (payload > r->end - r->at - (*rec)->size)
+		return -EBADMSG;
+	r->at += (*rec)->size;
+	r->payload = payload;
 	return 1;
 }
 
@@ -177,12 +195,17 @@ int perf_records_next(struct perf_records *r, const struct perf_record **rec)
 int perf_records_more(struct perf_records *r)
 {
 	struct perf_header h;
+	struct stat st;
 	int err = read_at(r->file->fd, &h, sizeof(h), 0);
 
+	if (!err && fstat(r->file->fd, &st) < 0)
+		err = -errno;
 	if (err)
 		return err;
 	r->ncached = 0;
 	r->end = h.data.offset + h.data.size;
+	if (r->end > (uint64_t)st.st_size)
+		r->end = st.st_size;
 	if (r->at + r->payload < h.data.offset) {
 		r->at = h.data.offset;
 		r->payload = 0;

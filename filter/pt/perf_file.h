@@ -46,11 +46,11 @@ void perf_records_init(struct perf_records *r, const struct perf_file *f, bool u
 
 /*
  * The next record, valid until the next call. An AUXTRACE's payload then begins at r->at. 1; 0: there are no more;
- * -errno; -EBADMSG: compressed ones are damaged.
+ * -errno; -EBADMSG: it is damaged, or was cut, or compressed ones are.
  */
 int perf_records_next(struct perf_records *r, const struct perf_record **rec);
 
-/* The file has grown: takes its new end from its header. 0 or -errno. */
+/* The file has grown: takes its new end from its header, or where it ends before that. 0 or -errno. */
 int perf_records_more(struct perf_records *r);
 
 void perf_records_free(struct perf_records *r);

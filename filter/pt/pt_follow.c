@@ -21,11 +21,12 @@ static int take(struct pt_follow *f, const struct perf_record *rec)
 int pt_follow_more(struct pt_follow *f)
 {
 	const struct perf_record *rec;
-	int more, err = perf_records_more(&f->records);
+	int more, merged, err = perf_records_more(&f->records);
 
 	while (!err && (more = perf_records_next(&f->records, &rec)))
 		err = more < 0 ? more : take(f, rec);
-	return err ?: pt_merge_more(&f->trace->merge);
+	merged = pt_merge_more(&f->trace->merge);
+	return err ?: merged;
 }
 
 uint64_t pt_follow_next(const struct pt_follow *f)

@@ -12,6 +12,7 @@ import collections
 import json
 import os
 import signal
+import struct
 import subprocess
 
 import recording
@@ -78,6 +79,8 @@ if __name__ == "__main__":
     generators()
     gc.collect()
 """
+DECODER = os.path.join(recording.BUILD, "bin", "ocular-pt")
+AUXTRACE = 71  # PERF_RECORD_AUXTRACE: its payload, of the size that follows, is not in the record's own size
 # What else a second has: its array, what names a row; where the summary has it, and what names a row there; the same
 # numbers of both.
 PARTS = (
@@ -253,6 +256,39 @@ def recorder_killed(python, folder):
     return [] if follower.returncode == 0 else [f"exit {follower.returncode}"]
 
 
+def record_places(data):
+    """Where the records of a perf.data begin."""
+    at, size = struct.unpack_from("<QQ", data, 40)
+    end = at + size
+    while at < end:
+        yield at
+        kind, length = struct.unpack_from("<IxxH", data, at)
+        at += length + (struct.unpack_from("<Q", data, at + 8)[0] if kind == AUXTRACE else 0)
+
+
+def damaged(python, folder):
+    """What was recorded before a cut, or before what is no record, is told as the report tells it; and following ends there."""
+    rec, problems = os.path.join(folder, "rec"), []
+    recording.run([recording.WRAPPER, "record", "-q", "--python", python, "-o", rec, "-c", "def f(): pass\nfor _ in range(200000): f()"])
+    path = os.path.join(rec, "perf.data")
+    with open(path, "rb") as file:
+        whole = file.read()
+    places = list(record_places(whole))
+    middle = places[len(places) * 2 // 3]
+    for name, data in (("cut", whole[:middle + 500]), ("cut between records", whole[:middle]),
+                       ("no record", whole[:middle] + bytes(8) + whole[middle + 8:])):
+        with open(path, "wb") as file:
+            file.write(data)
+        done = recording.run([DECODER, "follow=yes", rec])
+        told = sum(json.loads(line)["events"] for line in done.stdout.splitlines())
+        recording.run([DECODER, "console=never", f"summary={folder}/intact.json", rec])  # perf would die of it
+        with open(f"{folder}/intact.json", encoding="utf-8") as file:
+            right = sum(json.load(file)["events"].values())
+        if done.returncode or told != right or not told or "records are intact" not in done.stderr:
+            problems.append(f"{name}: exit {done.returncode}, {told} events, the report has {right}: {done.stderr}")
+    return problems
+
+
 def refused(folder):
     problems = []
     for arguments, status, words in (([os.path.join(folder, "none")], 1, "no recording"),
@@ -270,6 +306,7 @@ def cases(python, chosen):
         yield "--callers: who calls what standard input asks for", callers, python
         yield "Ctrl-C ends following, not the program", interrupted, python
         yield "following ends when the recorder was killed", recorder_killed, python
+        yield "what is damaged is followed up to there", damaged, python
         yield "what cannot be followed is refused in a line", refused
 
 
