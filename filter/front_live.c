@@ -20,6 +20,7 @@
 #include "shared/ring.h"
 
 #define SECOND	  1000000000ull
+#define SILENCE	  (3600 * SECOND)
 #define LOOK_MS	  100  /* how often it looks for more */
 #define BEGIN_MS  20   /* the same, for a beginning */
 #define BEGINNING 3000 /* ms: as long as a recorder may take for it */
@@ -93,12 +94,12 @@ int front_live_open(struct front_ipt *f, const char *file)
 	return refuse(f, -EOPNOTSUPP, "only what ocular-record writes can be followed, not a recording of perf record");
 }
 
-/* Waits a while. Was the end requested? */
-static bool wait_for_more(struct live *l)
+/* Waits so long. Was the end requested? */
+static bool is_asked(const struct live *l, int ms)
 {
 	struct pollfd p = { .fd = l->signals, .events = POLLIN };
 
-	return poll(&p, 1, LOOK_MS) > 0;
+	return poll(&p, 1, ms) > 0;
 }
 
 /* Is there a word later than this second? While more may come, the clock says whether the second is over. */
@@ -107,6 +108,17 @@ static bool is_over(const struct live *l, uint64_t limit)
 	uint64_t next = limit == UINT64_MAX ? pt_follow_next(&l->follow) : limit;
 
 	return l->next <= next && next != UINT64_MAX;
+}
+
+/*
+ * The end of the second behind l->next. If nothing was recorded for longer than SILENCE, of the next one in which
+ * something was: a damaged time may be years away, and no user needs so many seconds of nothing.
+ */
+static uint64_t next_second(const struct live *l, uint64_t limit)
+{
+	uint64_t silent = limit == UINT64_MAX ? pt_follow_next(&l->follow) - l->next : 0;
+
+	return l->next + (silent < SILENCE ? SECOND : silent - silent % SECOND + SECOND);
 }
 
 /* Goes on to `limit`, second by second. The last second is the sinks' to tell, as they finish. */
@@ -126,9 +138,10 @@ static int run_to(struct live *l, uint64_t limit)
 			return err;
 		l->analysis->trace.profile.damaged = pt_trace_damages(&l->front->trace);
 		err = trace_second(&l->analysis->trace, l->next);
-		if (err)
+		l->asked = is_asked(l, 0);
+		if (err || l->asked)
 			return err;
-		l->next += SECOND;
+		l->next = next_second(l, limit);
 	}
 }
 
@@ -167,8 +180,8 @@ static int follow(struct live *l, bool *ended)
 	while (!err && !*ended && !l->asked) {
 		*ended = !is_recorded(l->dir);
 		err = look(l, *ended);
-		*ended |= l->damaged;
-		l->asked = !*ended && wait_for_more(l);
+		*ended = (*ended || l->damaged) && !l->asked;
+		l->asked |= !*ended && is_asked(l, LOOK_MS);
 	}
 	return err;
 }

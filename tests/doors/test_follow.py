@@ -266,27 +266,47 @@ def record_places(data):
         at += length + (struct.unpack_from("<Q", data, at + 8)[0] if kind == AUXTRACE else 0)
 
 
+def recorded(python, folder):
+    """A recording that has ended, and its perf.data."""
+    rec = os.path.join(folder, "rec")
+    recording.run([recording.WRAPPER, "record", "-q", "--python", python, "-o", rec, "-c", "def f(): pass\nfor _ in range(200000): f()"])
+    with open(os.path.join(rec, "perf.data"), "rb") as file:
+        return rec, file.read()
+
+
+def followed_as(rec, data):
+    """With that perf.data: what following says, and how many events of how many it told."""
+    with open(os.path.join(rec, "perf.data"), "wb") as file:
+        file.write(data)
+    done = recording.run([DECODER, "follow=yes", rec])
+    recording.run([DECODER, "console=never", f"summary={rec}/intact.json", rec])  # perf would die of some
+    with open(f"{rec}/intact.json", encoding="utf-8") as file:
+        right = sum(json.load(file)["events"].values())
+    return done, sum(json.loads(line)["events"] for line in done.stdout.splitlines()), right
+
+
 def damaged(python, folder):
     """What was recorded before a cut, or before what is no record, is told as the report tells it; and following ends there."""
-    rec, problems = os.path.join(folder, "rec"), []
-    recording.run([recording.WRAPPER, "record", "-q", "--python", python, "-o", rec, "-c", "def f(): pass\nfor _ in range(200000): f()"])
-    path = os.path.join(rec, "perf.data")
-    with open(path, "rb") as file:
-        whole = file.read()
-    places = list(record_places(whole))
+    rec, whole = recorded(python, folder)
+    places, problems = list(record_places(whole)), []
     middle = places[len(places) * 2 // 3]
     for name, data in (("cut", whole[:middle + 500]), ("cut between records", whole[:middle]),
                        ("no record", whole[:middle] + bytes(8) + whole[middle + 8:])):
-        with open(path, "wb") as file:
-            file.write(data)
-        done = recording.run([DECODER, "follow=yes", rec])
-        told = sum(json.loads(line)["events"] for line in done.stdout.splitlines())
-        recording.run([DECODER, "console=never", f"summary={folder}/intact.json", rec])  # perf would die of it
-        with open(f"{folder}/intact.json", encoding="utf-8") as file:
-            right = sum(json.load(file)["events"].values())
+        done, told, right = followed_as(rec, data)
         if done.returncode or told != right or not told or "records are intact" not in done.stderr:
             problems.append(f"{name}: exit {done.returncode}, {told} events, the report has {right}: {done.stderr}")
     return problems
+
+
+def far_time(python, folder):
+    """A clock packet whose highest bit was 0: many years of seconds are not told one by one."""
+    rec, whole = recorded(python, folder)
+    tsc = whole.index(b"\x19", whole.rindex(b"\x02\x82" * 8))  # of the last synchronization: then come 7 bytes of time
+    done, told, right = followed_as(rec, whole[:tsc + 7] + bytes([whole[tsc + 7] | 0x80]) + whole[tsc + 8:])
+    seconds = [json.loads(line)["time_ns"] for line in done.stdout.splitlines()]
+    problems = [f"{told} events, the report has {right}"] * (told != right)
+    problems += [f"exit {done.returncode}: {done.stderr}"] * (done.returncode != 0)
+    return problems + [f"seconds {seconds[:3]}... of {len(seconds)}"] * (len(seconds) > 9 or seconds[-1] - seconds[0] < 10 ** 15)
 
 
 def refused(folder):
@@ -307,6 +327,7 @@ def cases(python, chosen):
         yield "Ctrl-C ends following, not the program", interrupted, python
         yield "following ends when the recorder was killed", recorder_killed, python
         yield "what is damaged is followed up to there", damaged, python
+        yield "a time that is years away", far_time, python
         yield "what cannot be followed is refused in a line", refused
 
 
