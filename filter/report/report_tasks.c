@@ -13,6 +13,7 @@
 #define TASK_COLUMNS	5
 #define REQUEST_COLUMNS 5
 #define WHERE		18  /* columns of what they wait in */
+#define LONGEST		100 /* columns of a line that has the longest task, too: shorter ones need them for names */
 #define PIECES		8   /* rows of a path, unless it is asked for */
 #define SHARE_PIECE	.01 /* of its time; shorter ones are told together */
 #define PIECE		33  /* columns before what it was */
@@ -57,9 +58,9 @@ int report_tasks(const struct report *r, size_t most)
 	static const struct table_column columns[TASK_COLUMNS] = { { "running", COLUMN_SPAN, 0 },
 								   { "ready", COLUMN_SPAN, 0 },
 								   { "waiting", COLUMN_SPAN, 0 },
-								   { "longest", COLUMN_SPAN, 0 },
+								   { "longest", COLUMN_SPAN, LONGEST },
 								   { "tasks", COLUMN_COUNT, 0 } };
-	const struct table t = { columns, TASK_COLUMNS, "tasks, by coroutine", "waits mostly in", WHERE };
+	const struct table t = { columns, TASK_COLUMNS, "tasks, by coroutine", "mostly in", WHERE };
 	size_t n;
 	const struct task_total **all = async_tasks_ranked(&r->p->tasks, &n);
 	struct table_row *rows = all ? calloc(n + 1, sizeof(*rows)) : NULL;
@@ -69,7 +70,11 @@ int report_tasks(const struct report *r, size_t most)
 		rows[i] = row_of_task(all[i]);
 	err = err ?: write_table(r, &t, rows, n, most);
 	if (n && !err)
-		fputs("Times are sums over tasks; longest: one task, from its start to its end.\n", r->f);
+		fputs(r->width < LONGEST
+			      ? "Times are sums over tasks, which waited mostly in what is named.\n"
+			      : "Times are sums over tasks, which waited mostly in what is named; longest: one\n"
+				"task, from its start to its end.\n",
+		      r->f);
 	free(all);
 	free(rows);
 	return err;
