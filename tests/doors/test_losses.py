@@ -334,15 +334,23 @@ def pool(python, folder):
 AGAIN = "signal.signal(signal.SIGTERM, signal.SIG_DFL); signal.raise_signal(signal.SIGTERM)"
 
 
+OWN = "ocular-witness", "ocular-record"  # the latter: until it has that name
+
+
 def children(pid):
+    """Of a recorder: the programs."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         found = [int(child) for child in file.read().split()]
-    return [child for child in found if name_of(child) != "ocular-witness"]
+    return [child for child in found if name_of(child) not in OWN]
 
 
 def name_of(pid):
-    with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
-        return file.read().strip()
+    """The recorder's own child may be gone by now."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return OWN[0]
 
 
 def stopped_as_services_are(python, handler, everybody, folder):
