@@ -255,11 +255,12 @@ static void take_switch(struct rings *rs, struct ring_map *r)
 
 /*
  * Those after the last record wait for the next one: a thread tells afterwards what it waited for, at the times when it
- * did. Only if there would be no room for them any more they do not.
+ * did. Only if there would be no room for them any more they do not; but of these only such as were there before the
+ * head was read: newer ones come after records that were not seen.
  */
 static void take_crowd(struct rings *rs, struct ring_map *r)
 {
-	while (switches_crowded(&r->switches) && switches_peek(&r->switches))
+	while (switches_peek(&r->switches) && switches_crowded(&r->switches))
 		take_switch(rs, r);
 }
 
@@ -290,8 +291,11 @@ static uint64_t give_times(struct ring_map *r, uint64_t before, uint64_t head, b
  */
 static uint64_t drain_ring(struct rings *rs, struct ring_map *r, bool last)
 {
-	uint64_t before = ticks_now(), head = rings_head(r), there = head - r->tail, n;
+	uint64_t before = ticks_now(), head, there, n;
 
+	switches_look(&r->switches); /* before the head: see take_crowd() */
+	head = rings_head(r);
+	there = head - r->tail;
 	if (there > r->nrecords)
 		return UINT64_MAX;
 	n = give_times(r, before, head, last) - r->tail;

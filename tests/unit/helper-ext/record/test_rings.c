@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -338,7 +339,6 @@ static void test_switches_come_in_order_of_time(void **state)
 	assert_words(f, " H * 3 <4 >6 7 8 <9 >10 <11 >12 13 14 <15 >16 17");
 }
 
-/* Without records they are taken when the kernel has hardly any room for more: it would drop them. */
 /* What a thread wrote while its switches were lost is not as late as the next one. */
 static void test_lost_switches(void **state)
 {
@@ -359,6 +359,7 @@ static void test_lost_switches(void **state)
 	assert_int_equal(f->rings.first->stream.clock, end);
 }
 
+/* Without records they are taken when the kernel has hardly any room for more: it would drop them. */
 static void test_many_switches(void **state)
 {
 	struct fixture *f = *state;
@@ -370,6 +371,57 @@ static void test_many_switches(void **state)
 	rings_drain(&f->rings);
 	assert_false(switches_crowded(&f->rings.first->switches));
 	assert_int_equal(f->rings.first->stream.words, 2 + SWITCH_PAGE / 24 / 2);
+}
+
+/* What happens when the recorder, which knows the ring's head by then, reads the first record. */
+static struct {
+	struct fixture *f;
+	void (*happens)(struct fixture *);
+} meanwhile;
+
+static void first_read(int signal)
+{
+	(void)signal;
+	mprotect(ring_records(meanwhile.f->rings.first->shared), N * sizeof(struct ring_record),
+		 PROT_READ | PROT_WRITE);
+	meanwhile.happens(meanwhile.f);
+}
+
+static void drain_and_meanwhile(struct fixture *f, void (*happens)(struct fixture *))
+{
+	const struct sigaction ours = { .sa_handler = first_read };
+	struct sigaction before;
+
+	meanwhile.f = f;
+	meanwhile.happens = happens;
+	sigaction(SIGSEGV, &ours, &before);
+	mprotect(ring_records(f->rings.first->shared), N * sizeof(struct ring_record), PROT_NONE);
+	rings_drain(&f->rings);
+	sigaction(SIGSEGV, &before, NULL);
+}
+
+/* So many switches that there is hardly any room for more. */
+static void line_and_switches(struct fixture *f)
+{
+	put_line(f, 6);
+	for (uint64_t time = 7; time < 107; time++)
+		put_switch(f, time, time % 2 == 0);
+}
+
+/* A recorder that was kept waiting finds many switches: they come after what the thread wrote before them. */
+static void test_switches_do_not_overtake(void **state)
+{
+	struct fixture *f = *state;
+
+	add_switches(f);
+	put_at(f, 1, marker_hello(0, 0));
+	put_line(f, 3);
+	put_switch(f, 4, false);
+	put_switch(f, 5, true);
+	drain_and_meanwhile(f, line_and_switches);
+	assert_words(f, " H * 3");
+	rings_drain(&f->rings); /* 17 of 102: as many as half of the buffer has room for are left */
+	assert_words(f, " H * 3 <4 >5 6 <7 >8 <9 >10 <11 >12 <13 >14 <15 >16 <17 >18 <19 >20 <21");
 }
 
 /* A thread that is out writes nothing, whatever two clocks say; a prefix stays with its word. */
@@ -613,6 +665,7 @@ int main(void)
 		TEST(test_switches_come_in_order_of_time),
 		TEST(test_lost_switches),
 		TEST(test_many_switches),
+		TEST(test_switches_do_not_overtake),
 		TEST(test_nothing_comes_between),
 		TEST(test_every_seam_says_who_runs),
 		TEST(test_switches_of_the_next_thread),
