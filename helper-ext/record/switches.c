@@ -312,18 +312,11 @@ int switches_copy(const struct switches *s, struct switched **list, bool *whole)
 	return n;
 }
 
-void switches_look(struct switches *s)
-{
-	if (s->page)
-		s->seen = __atomic_load_n(&s->page->data_head, __ATOMIC_ACQUIRE);
-}
-
-/* Newer ones may have been taken since: then nothing is left of what was seen. */
 bool switches_crowded(const struct switches *s)
 {
 	const struct perf_event_mmap_page *page = s->page;
 
-	return page && s->seen > page->data_tail && s->seen - page->data_tail > page->data_size / 2;
+	return page && __atomic_load_n(&page->data_head, __ATOMIC_RELAXED) - page->data_tail > page->data_size / 2;
 }
 
 void switches_close(struct switches *s)

@@ -45,7 +45,6 @@ struct switches {
 	bool mapped;			   /* likewise: something was mapped */
 	bool samples;			   /* it has samples */
 	uint64_t dropped;		   /* so many in all */
-	uint64_t seen;			   /* how many bytes there ever were at the last look */
 	bool waits;			   /* the last one that was taken: out, by its own will */
 	bool peeked;			   /* `next` is the oldest record, */
 	uint32_t size;			   /* of so many bytes */
@@ -77,16 +76,7 @@ void switches_take(struct switches *s);
 /* Of the one that was peeked at, which is a sample. False: the kernel had no registers. */
 bool switches_sample(const struct switches *s, struct switches_sample *sample);
 
-/*
- * How many are there now? What the thread wrote before the last of them can be seen, too, by who looks for it after
- * this.
- */
-void switches_look(struct switches *s);
-
-/*
- * Was there hardly any room for more then? If so, the oldest one was there then, and so was as much as half of the
- * buffer behind it.
- */
+/* Is there hardly any room for more? */
 bool switches_crowded(const struct switches *s);
 
 void switches_close(struct switches *s);

@@ -184,32 +184,6 @@ static void test_records(void **state)
 	switches_close(&s);
 }
 
-/* There are as many as there were at the last look; when that was before the oldest one that is left, none were. */
-static void test_crowded(void **state)
-{
-	struct switches s = switch_buffer(), none = { 0 };
-
-	(void)state;
-	switches_look(&none);
-	assert_false(switches_crowded(&none));
-	for (uint64_t i = 0; i < 90; i++)
-		switch_write(&s, i, i % 2, 0);
-	assert_false(switches_crowded(&s));
-	switches_look(&s);
-	assert_true(switches_crowded(&s));
-	for (uint64_t i = 90; i < 170; i++)
-		switch_write(&s, i, i % 2, 0);
-	for (uint64_t left = 90; left; left--) {
-		assert_int_equal(switches_crowded(&s), 24 * left > SWITCH_PAGE / 2);
-		assert_non_null(switches_peek(&s));
-		switches_take(&s);
-	}
-	assert_non_null(switches_peek(&s));
-	switches_take(&s);
-	assert_false(switches_crowded(&s));
-	switches_close(&s);
-}
-
 /* Sizes that no record has end the reading; a switch of another size is none. */
 static void test_damage(void **state)
 {
@@ -236,7 +210,6 @@ int main(void)
 		cmocka_unit_test(test_what_is_left_of_overwritten_ones),
 		cmocka_unit_test(test_threads_that_are_not_there),
 		cmocka_unit_test(test_records),
-		cmocka_unit_test(test_crowded),
 		cmocka_unit_test(test_damage),
 	};
 
