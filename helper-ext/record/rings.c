@@ -60,6 +60,7 @@ static void close_switches(struct rings *rs, struct ring_map *r)
 {
 	rs->natives.dropped += r->switches.samples ? r->switches.dropped : 0;
 	switches_close(&r->switches);
+	kept_free(&r->kept);
 }
 
 static void switch_thread(struct rings *rs, struct ring_map *r, uint32_t pid, uint32_t tid)
@@ -214,6 +215,13 @@ static bool ends_window(const struct ring_map *r)
 	return marker_is_snapshot(__atomic_load_n(&next->word, __ATOMIC_RELAXED));
 }
 
+static const struct switched *next_switch(struct ring_map *r)
+{
+	const struct kept_switch *kept = kept_oldest(&r->kept);
+
+	return kept ? &kept->at : switches_peek(&r->switches);
+}
+
 /*
  * How many of the next n records come before the thread's next switch. Once it is out, nothing comes before it is in,
  * unless switches were lost: among them it was in, and its words of then must not be as late as what follows. The two
@@ -221,7 +229,7 @@ static bool ends_window(const struct ring_map *r)
  */
 static uint32_t until_switch(struct rings *rs, struct ring_map *r, uint32_t n)
 {
-	const struct switched *sw = switches_peek(&r->switches);
+	const struct switched *sw = next_switch(r);
 
 	if (!sw)
 		return n;
@@ -231,41 +239,64 @@ static uint32_t until_switch(struct rings *rs, struct ring_map *r, uint32_t n)
 	return n - ends_in_wide(r, n);
 }
 
-static void take_sample(struct rings *rs, struct ring_map *r, const struct switched *sw)
+/* Of the switch in the kernel's buffer that was peeked at, if it is a sample: the number of its stack. */
+static uint32_t take_stack(struct rings *rs, const struct ring_map *r, const struct switched *sw)
 {
-	uint32_t stack = natives_take(&rs->natives, r->stream.pid, &r->switches);
-
-	if (stack)
-		stream_added(&r->stream, switch_tsc(rs, sw), marker_extension(0, KIND_NATIVE, stack));
+	if (sw->mapped)
+		natives_remapped(&rs->natives, r->stream.pid);
+	return sw->sample && r->stream.cpu ? natives_take(&rs->natives, r->stream.pid, &r->switches) : 0;
 }
 
 /* Before the thread's first word, and between windows, its switches are of no interest. */
+static void put_switch(struct rings *rs, struct ring_map *r, const struct switched *sw, uint32_t stack)
+{
+	if (!r->stream.cpu)
+		return;
+	if (!sw->sample)
+		stream_cpu(&r->stream, switch_tsc(rs, sw), marker_cpu(sw->in, sw->preempted, sw->lost, sw->cpu));
+	else if (stack)
+		stream_added(&r->stream, switch_tsc(rs, sw), marker_extension(0, KIND_NATIVE, stack));
+}
+
+/* next_switch() */
 static void take_switch(struct rings *rs, struct ring_map *r)
 {
-	const struct switched *sw = switches_peek(&r->switches);
+	const struct kept_switch *kept = kept_oldest(&r->kept);
+	const struct switched *sw;
 
-	if (sw->mapped)
-		natives_remapped(&rs->natives, r->stream.pid);
-	if (r->stream.cpu && sw->sample)
-		take_sample(rs, r, sw);
-	else if (r->stream.cpu)
-		stream_cpu(&r->stream, switch_tsc(rs, sw), marker_cpu(sw->in, sw->preempted, sw->lost, sw->cpu));
+	if (kept) {
+		put_switch(rs, r, &kept->at, kept->stack);
+		kept_take(&r->kept);
+		return;
+	}
+	sw = switches_peek(&r->switches);
+	put_switch(rs, r, sw, take_stack(rs, r, sw));
 	switches_take(&r->switches);
 }
 
 /*
- * Those after the last record wait for the next one: a thread tells afterwards what it waited for, at the times when it
- * did. Only if there would be no room for them any more they do not.
+ * Switches after the last record wait for the next one: a thread tells afterwards what it waited for, at the times when
+ * it did. The kernel would drop those that it has no room for; without memory it does, and says so.
  */
-static void take_crowd(struct rings *rs, struct ring_map *r)
+static void keep_crowd(struct rings *rs, struct ring_map *r)
 {
-	while (switches_crowded(&r->switches) && switches_peek(&r->switches))
+	const struct switched *sw;
+
+	while (switches_crowded(&r->switches) && (sw = switches_peek(&r->switches)) &&
+	       kept_add(&r->kept, sw, take_stack(rs, r, sw)))
+		switches_take(&r->switches);
+}
+
+/* Those that cannot wait: they are too many, or (`last`) no record will follow. */
+static void take_kept(struct rings *rs, struct ring_map *r, bool last)
+{
+	while (kept_oldest(&r->kept) && (last || kept_full(&r->kept)))
 		take_switch(rs, r);
 }
 
 /*
- * Up to where records have times. Others wait for one that has, unless there will be none (`last`), or the switches,
- * which have no room any more, must not come before them.
+ * Up to where records have times. Others wait for one that has, unless there will be none (`last`), or switches
+ * that cannot wait any more must not come before them.
  */
 static uint64_t give_times(struct ring_map *r, uint64_t before, uint64_t head, bool last)
 {
@@ -276,7 +307,7 @@ static uint64_t give_times(struct ring_map *r, uint64_t before, uint64_t head, b
 	if (!r->coarse)
 		return head;
 	spread_between(&r->spread, records, mask, head);
-	if (last || switches_crowded(&r->switches))
+	if (last || kept_full(&r->kept))
 		spread_rest(&r->spread, records, mask, head, last ? r->spread.pace : 0, now);
 	else
 		spread_look(&r->spread, head, before, now);
@@ -290,8 +321,11 @@ static uint64_t give_times(struct ring_map *r, uint64_t before, uint64_t head, b
  */
 static uint64_t drain_ring(struct rings *rs, struct ring_map *r, bool last)
 {
-	uint64_t before = ticks_now(), head = rings_head(r), there = head - r->tail, n;
+	uint64_t before = ticks_now(), head, there, n;
 
+	keep_crowd(rs, r); /* before the head: what the thread wrote before these is seen, too */
+	head = rings_head(r);
+	there = head - r->tail;
 	if (there > r->nrecords)
 		return UINT64_MAX;
 	n = give_times(r, before, head, last) - r->tail;
@@ -311,7 +345,7 @@ static uint64_t drain_ring(struct rings *rs, struct ring_map *r, bool last)
 		else
 			stream_flush(&r->stream);
 	}
-	take_crowd(rs, r);
+	take_kept(rs, r, last);
 	return there;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "clock.h"
+#include "kept.h"
 #include "met.h"
 #include "natives.h"
 #include "spread.h"
@@ -28,7 +29,8 @@ struct ring_map {
 	bool coarse;		  /* as struct rings has it */
 	struct spread spread;	  /* if so, and the ring is drained */
 	struct stream stream;	  /* of the thread that writes into the ring now */
-	struct switches switches; /* of the same */
+	struct switches switches; /* of the same, */
+	struct kept kept;	  /* after these, which are older */
 };
 
 struct rings {

@@ -287,6 +287,33 @@ def test_gil(python, folder):
     return problems
 
 
+LONG_GIL = PRELUDE + """
+import ctypes
+over = False
+def wants():
+    while not over:
+        pass
+thread = threading.Thread(target=wants, name="wants")
+thread.start()
+begin = time.perf_counter_ns()
+ctypes.PyDLL(None).sleep(4)  # with the GIL
+truth["ns"] = time.perf_counter_ns() - begin
+over = True
+thread.join()
+""" + END
+
+
+def test_long_gil(python, folder):
+    """A thread that waits for the GIL is switched 400 times a second, and tells only afterwards that it waited: from the
+    beginning, although the kernel's buffer has no room for so many switches."""
+    truth, found = recorded(python, folder, LONG_GIL)
+    (thread,) = [t for t in found["threads"] if t["name"] == "wants"]
+    preempted = thread["wall_ns"] - thread["cpu_ns"] - thread["waiting_ns"]
+    if thread["gil_ns"] < (truth["ns"] - preempted) * 0.95:  # it looks for it 200 times a second, on its CPU
+        return [f"{thread}: held {truth['ns']}, preempted {preempted}"]
+    return []
+
+
 def test_holder(python, folder):
     """Of a thread that computes in C without an event, it is known that it had the GIL, and in which function."""
     source = PRELUDE + """
@@ -522,6 +549,7 @@ def cases(python, options):
         yield f"{version} {name}", test_kind, name, python
     if not recording.is_free(python):
         yield f"{version} the gil", test_gil, python
+        yield f"{version} the gil, long", test_long_gil, python
         yield f"{version} who has the gil", test_holder, python
     yield f"{version} an extension module", test_module, python
     yield f"{version} switches forbidden", test_forbidden, python

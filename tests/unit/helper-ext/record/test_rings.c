@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -338,7 +339,6 @@ static void test_switches_come_in_order_of_time(void **state)
 	assert_words(f, " H * 3 <4 >6 7 8 <9 >10 <11 >12 13 14 <15 >16 17");
 }
 
-/* Without records they are taken when the kernel has hardly any room for more: it would drop them. */
 /* What a thread wrote while its switches were lost is not as late as the next one. */
 static void test_lost_switches(void **state)
 {
@@ -359,17 +359,105 @@ static void test_lost_switches(void **state)
 	assert_int_equal(f->rings.first->stream.clock, end);
 }
 
+/* Two of these are so many switches that there is hardly any room for more; then each drain makes room for one. */
+#define CROWD 60ull
+
+static void put_crowd(struct fixture *f, uint64_t from)
+{
+	for (uint64_t time = from; time < from + CROWD; time++)
+		put_switch(f, time, time % 2);
+}
+
+/* Without records they wait, where there is room, however many: the thread may still tell of earlier times. */
 static void test_many_switches(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t tsc[4], word[4];
+
+	add_switches(f);
+	put_at(f, 1, marker_hello(0, 0));
+	for (uint64_t n = 0; n < 10; n++) {
+		put_crowd(f, 4 + n * CROWD);
+		assert_int_equal(switches_crowded(&f->rings.first->switches), n > 0);
+		rings_drain(&f->rings);
+		assert_false(switches_crowded(&f->rings.first->switches));
+		assert_words(f, " H *");
+	}
+	put_at(f, 3, marker_wait(WAIT_FOR_GIL, true));
+	rings_drain(&f->rings);
+	assert_int_equal(stream_read(&f->rings.first->stream, tsc, word, 4), 3);
+	assert_int_equal(f->rings.first->stream.words, 3);
+	assert_in_range(tsc[2], clock_tsc(&f->clock, f->base_ns + 20000), clock_tsc(&f->clock, f->base_ns + 40000));
+	put_line(f, 4 + 10 * CROWD);
+	rings_drain(&f->rings);
+	assert_int_equal(f->rings.first->stream.words, 4 + 10 * CROWD);
+	assert_null(f->rings.first->kept.all);
+}
+
+/* There is an end: the oldest are taken then. Nothing follows a dead thread's, so they do not wait. */
+static void test_too_many_switches(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t time = 2;
+
+	add_switches(f);
+	put_at(f, 1, marker_hello(0, 0));
+	for (; f->rings.first->stream.added < 2; rings_drain(&f->rings))
+		put_crowd(f, time), time += CROWD;
+	assert_int_equal(f->rings.first->kept.n - f->rings.first->kept.first, KEPT_MOST);
+	assert_in_range(time - 2, KEPT_MOST, KEPT_MOST + 3 * CROWD);
+	rings_end_process(&f->rings, getpid());
+	assert_in_range(f->out.added, KEPT_MOST, time);
+}
+
+/* What happens when the recorder, which knows the ring's head by then, reads the first record. */
+static struct {
+	struct fixture *f;
+	void (*happens)(struct fixture *);
+} meanwhile;
+
+static void first_read(int signal)
+{
+	(void)signal;
+	mprotect(ring_records(meanwhile.f->rings.first->shared), N * sizeof(struct ring_record),
+		 PROT_READ | PROT_WRITE);
+	meanwhile.happens(meanwhile.f);
+}
+
+static void drain_and_meanwhile(struct fixture *f, void (*happens)(struct fixture *))
+{
+	const struct sigaction ours = { .sa_handler = first_read };
+	struct sigaction before;
+
+	meanwhile.f = f;
+	meanwhile.happens = happens;
+	sigaction(SIGSEGV, &ours, &before);
+	mprotect(ring_records(f->rings.first->shared), N * sizeof(struct ring_record), PROT_NONE);
+	rings_drain(&f->rings);
+	sigaction(SIGSEGV, &before, NULL);
+}
+
+static void line_and_switches(struct fixture *f)
+{
+	put_line(f, 6);
+	for (uint64_t time = 7; time < 107; time++)
+		put_switch(f, time, time % 2 == 0);
+}
+
+/* A recorder that was kept waiting finds many switches: they come after what the thread wrote before them. */
+static void test_switches_do_not_overtake(void **state)
 {
 	struct fixture *f = *state;
 
 	add_switches(f);
 	put_at(f, 1, marker_hello(0, 0));
-	for (uint64_t time = 2; time < 2 + SWITCH_PAGE / 24; time++)
-		put_switch(f, time, time % 2);
+	put_line(f, 3);
+	put_switch(f, 4, false);
+	put_switch(f, 5, true);
+	drain_and_meanwhile(f, line_and_switches);
+	assert_words(f, " H * 3");
 	rings_drain(&f->rings);
-	assert_false(switches_crowded(&f->rings.first->switches));
-	assert_int_equal(f->rings.first->stream.words, 2 + SWITCH_PAGE / 24 / 2);
+	assert_words(f, " H * 3 <4 >5 6");
 }
 
 /* A thread that is out writes nothing, whatever two clocks say; a prefix stays with its word. */
@@ -613,6 +701,8 @@ int main(void)
 		TEST(test_switches_come_in_order_of_time),
 		TEST(test_lost_switches),
 		TEST(test_many_switches),
+		TEST(test_too_many_switches),
+		TEST(test_switches_do_not_overtake),
 		TEST(test_nothing_comes_between),
 		TEST(test_every_seam_says_who_runs),
 		TEST(test_switches_of_the_next_thread),
