@@ -57,8 +57,10 @@
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
 
 struct front {
-	bool off;	     /* nothing to do: help was asked for, or the analysis failed */
 	const char *ptwrite; /* perf's name of the event: the same pointer for each of its samples */
+	int32_t pid, tid;    /* the thread of the last words in the room, */
+	uint32_t at;	     /* which end here */
+	bool off;	     /* nothing to do: help was asked for, or the analysis failed */
 	struct gather g;
 	struct pipe pipe;  /* if g.pipe is set: two threads; */
 	pthread_t thread;  /* this one analyses */
@@ -134,11 +136,33 @@ static void begin_gathering(struct front *f)
 	f->g.room = f->g.pipe ? pipe_words(&f->pipe) : &f->room;
 }
 
+static COLD void give_back(struct front *f)
+{
+	f->words = 0;
+	if (f->mapped)
+		mapped_give_back(f->mapped);
+}
+
+/* The thread that had the last words has no more for now, or the room is full. */
+static int end_run(struct front *f)
+{
+	uint32_t n = f->at - f->g.room->n;
+	int err = n ? gather_run(&f->g, f->pid, f->tid, n, RUN_WORDS) : 0;
+
+	f->at = f->g.room->n;
+	f->words += n;
+	if (f->words >= WORDS_KEPT)
+		give_back(f);
+	return err;
+}
+
 /* All that was gathered is analysed. 0, or what the analysis said. */
 static int end_gathering(struct front *f)
 {
+	int err = end_run(f);
+
 	if (!f->g.pipe)
-		return gather_pass_on(&f->g) ? f->g.err : 0;
+		return err || gather_pass_on(&f->g) ? f->g.err : 0;
 	pipe_end(&f->pipe);
 	pthread_join(f->thread, NULL);
 	pipe_free(&f->pipe);
@@ -262,27 +286,11 @@ static __attribute__((noinline)) bool is_tip(struct front *f, const struct perf_
 
 static __attribute__((noinline)) int take_tip(struct front *f, const struct perf_dlfilter_sample *s)
 {
-	return gather_word(&f->g, &(struct word){ .pid = s->pid, .tid = s->tid, .time = s->time, .bits = s->ip },
-			   RUN_BRANCHES);
-}
+	struct word w = { .pid = s->pid, .tid = s->tid, .time = s->time, .bits = s->ip };
+	int err = end_run(f) ?: gather_word(&f->g, &w, RUN_BRANCHES);
 
-static COLD void give_back(struct front *f)
-{
-	f->words = 0;
-	if (f->mapped)
-		mapped_give_back(f->mapped);
-}
-
-static inline int take(struct front *f, const struct perf_dlfilter_sample *s)
-{
-	struct word w = { .pid = s->pid, .tid = s->tid, .time = s->time };
-
-	if (s->raw_size < PTWRITE_RAW_SIZE)
-		return 0;
-	memcpy(&w.bits, (const char *)s->raw_data + PTWRITE_RAW_PAYLOAD, sizeof(w.bits));
-	if (++f->words == WORDS_KEPT)
-		give_back(f);
-	return gather_word(&f->g, &w, RUN_WORDS);
+	f->at = f->g.room->n;
+	return err;
 }
 
 /* The analysis wants no more: it failed. */
@@ -292,24 +300,62 @@ static COLD int fail(struct front *f)
 
 	f->err = err;
 	f->off = true;
+	f->ptwrite = unknown_name;
 	analysis_fail(&f->analysis, err);
 	/* perf would add text of its own; whoever gave us a status descriptor reads errors there. */
 	return f->options.status >= 0 ? 1 : err;
+}
+
+static __attribute__((noinline)) int fill_room(struct front *f)
+{
+	return end_run(f) ? fail(f) : 1;
+}
+
+/* There is a sample for each marker: nothing here but what each of them needs, and each call is the last thing done. */
+static inline int put(struct front *f, const struct perf_dlfilter_sample *s)
+{
+	struct words *room = f->g.room;
+	uint32_t at = f->at++;
+
+	room->ns[at] = s->time;
+	memcpy(&room->bits[at], (const char *)s->raw_data + PTWRITE_RAW_PAYLOAD, sizeof(room->bits[at]));
+	return at + 1 == WORDS_MAX ? fill_room(f) : 1;
+}
+
+static __attribute__((noinline)) int change_thread(struct front *f, const struct perf_dlfilter_sample *s)
+{
+	if (end_run(f))
+		return fail(f);
+	f->pid = s->pid;
+	f->tid = s->tid;
+	return put(f, s);
+}
+
+static inline int take(struct front *f, const struct perf_dlfilter_sample *s)
+{
+	if (s->raw_size < PTWRITE_RAW_SIZE)
+		return 1;
+	return s->tid == f->tid && s->pid == f->pid ? put(f, s) : change_thread(f, s);
+}
+
+/* Not a sample of PTWRITE, or the first one; or there is nothing to do. */
+static __attribute__((noinline)) int take_other(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
+{
+	if (f->off)
+		return 1;
+	if (is_ptwrite(f, s, ctx))
+		return take(f, s);
+	return f->analysis.recovers && is_tip(f, s, ctx) && take_tip(f, s) ? fail(f) : 1;
 }
 
 /* The event's name is compared as a pointer: it is the same for nearly every sample. */
 EXPORT int filter_event_early(void *data, const struct perf_dlfilter_sample *sample, void *ctx)
 {
 	struct front *f = data;
-	int err = 0;
 
-	if (!f || f->off)
+	if (!f)
 		return 1;
-	if (sample->event == f->ptwrite || is_ptwrite(f, sample, ctx))
-		err = take(f, sample);
-	else if (f->analysis.recovers && is_tip(f, sample, ctx))
-		err = take_tip(f, sample);
-	return err ? fail(f) : 1;
+	return sample->event == f->ptwrite ? take(f, sample) : take_other(f, sample, ctx);
 }
 
 static void finish(struct front *f)

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
  * Two counters of blocks under a lock, which is taken once a block. Whoever must wait sleeps until half of the ring is
- * there, or free: to be woken for each block costs more than the block.
+ * there, or free: to be woken for each block costs more than the block. The reader also looks by itself.
  */
 #include "pipe.h"
 
-#define HALF (PIPE_BLOCKS / 2)
+#include <time.h>
+
+#define HALF	 (PIPE_BLOCKS / 2)
+#define NS_PER_S 1000000000L
+
+/*
+ * So often: perf takes 1.5 ms to fill half of the blocks, and would have to wake the reader each time, which takes its
+ * thread 11 us in a virtual machine. Whoever is faster wakes it, also if the clock is set back.
+ */
+#define PIPE_LOOKS_NS 1000000L
 
 int pipe_init(struct pipe *p)
 {
@@ -71,14 +80,24 @@ static void give_back(struct pipe *p)
 		pthread_cond_signal(&p->emptied);
 }
 
+/* Half of the blocks may be there. False: the time is over. The lock is held. */
+static bool wait_for_half(struct pipe *p)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += PIPE_LOOKS_NS;
+	until.tv_sec += until.tv_nsec / NS_PER_S;
+	until.tv_nsec %= NS_PER_S;
+	return !pthread_cond_timedwait(&p->filled, &p->lock, &until);
+}
+
 struct pipe_block *pipe_get(struct pipe *p)
 {
 	pthread_mutex_lock(&p->lock);
 	give_back(p);
-	while (!p->ended && (p->waits ? passed(p) < HALF : !passed(p))) {
-		p->waits = true;
-		pthread_cond_wait(&p->filled, &p->lock);
-	}
+	while (!p->ended && (p->waits ? passed(p) < HALF : !passed(p)))
+		p->waits = wait_for_half(p);
 	p->waits = false;
 	p->reading = passed(p);
 	pthread_mutex_unlock(&p->lock);

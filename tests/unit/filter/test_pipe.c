@@ -13,6 +13,7 @@
 struct writing {
 	struct pipe *pipe;
 	uint64_t most, wrote;
+	pthread_barrier_t read;
 };
 
 static void *write_all(void *to)
@@ -36,7 +37,7 @@ static void test_order(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		struct writing w = { calloc(1, sizeof(*w.pipe)), counts[i], 0 };
+		struct writing w = { .pipe = calloc(1, sizeof(*w.pipe)), .most = counts[i] };
 		struct pipe_block *b;
 		pthread_t thread;
 		uint64_t read = 0;
@@ -53,9 +54,41 @@ static void test_order(void **state)
 	}
 }
 
+/* One block, and the end only when that was read. */
+static void *write_one(void *to)
+{
+	struct writing *w = to;
+
+	while (w->wrote++ < PIPE_SAMPLES)
+		pipe_put(w->pipe);
+	pthread_barrier_wait(&w->read);
+	pipe_end(w->pipe);
+	return NULL;
+}
+
+/* The writer of a single block wakes nobody. */
+static void test_looks(void **state)
+{
+	struct writing w = { .pipe = calloc(1, sizeof(*w.pipe)) };
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_barrier_init(&w.read, NULL, 2), 0);
+	assert_int_equal(pipe_init(w.pipe), 0);
+	assert_int_equal(pthread_create(&thread, NULL, write_one, &w), 0);
+	assert_int_equal(pipe_get(w.pipe)->n, PIPE_SAMPLES);
+	pthread_barrier_wait(&w.read);
+	while (pipe_get(w.pipe))
+		;
+	pthread_join(thread, NULL);
+	pipe_free(w.pipe);
+	pthread_barrier_destroy(&w.read);
+	free(w.pipe);
+}
+
 static void test_closed(void **state)
 {
-	struct writing w = { calloc(1, sizeof(*w.pipe)), UINT64_MAX, 0 };
+	struct writing w = { .pipe = calloc(1, sizeof(*w.pipe)), .most = UINT64_MAX };
 	pthread_t thread;
 
 	(void)state;
@@ -72,6 +105,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_looks),
 		cmocka_unit_test(test_closed),
 	};
 
