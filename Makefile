@@ -357,7 +357,7 @@ test-spark: all
 # no specialization.
 FREE     := $(filter-out $(addprefix tests/unit_py/test_,backends.py choices.py dispatch.py fleet.py fleet_events.py options.py \
 	    program.py push.py rotation.py top.py),$(wildcard tests/unit_py/test_*.py)) \
-	    $(addprefix tests/doors/test_,truth.py regression.py free_threads.py c_functions.py strikes.py transparency.py losses.py)
+	    $(addprefix tests/doors/test_,truth.py regression.py free_threads.py c_functions.py strikes.py transparency.py losses.py workers.py)
 test-free-threaded:
 	+python=$$(scripts/free-threaded) && $(MAKE) PYTHON="$$python" all $B/tests/ptwrite-catch.so && \
 		$(MAKE) PYTHON="$$python" run-free-threaded

@@ -21,6 +21,13 @@
  */
 #define WORKERS_LEAST 4
 
+/*
+ * Threads without a GIL run at the same time: in the order of time many a word is another thread's than the one before,
+ * and takes 1.4 to 3.4 times the instructions that it takes in its thread's order (benchmarks.md). So, with however few
+ * CPUs, each of so many threads has a worker.
+ */
+#define THREADS_APART 16
+
 struct worker {
 	pthread_t thread;
 	bool opened, runs;
@@ -40,6 +47,25 @@ static unsigned part_of(const void *parts, int32_t pid)
 	return pt_parts_of(parts, pid);
 }
 
+static bool part_has(const void *parts, int32_t pid, unsigned number)
+{
+	return pt_parts_has(parts, pid, number);
+}
+
+static bool parts_are_several(const void *parts, int32_t pid)
+{
+	return pt_parts_several(parts, pid);
+}
+
+/* Where a GIL may be waited for, whose it was meanwhile needs all threads of the process. */
+static bool is_without_gil(const void *codes, int32_t pid)
+{
+	const struct codes *c = codes;
+	const struct process *p = pid < 0 ? NULL : map_get(&c->processes, (uint32_t)pid);
+
+	return p && p->free_threaded;
+}
+
 /* Not asked for a number, it takes what is worth it. */
 static unsigned worth(const struct pt_parts *p, const struct options *o)
 {
@@ -48,17 +74,29 @@ static unsigned worth(const struct pt_parts *p, const struct options *o)
 	return p->count;
 }
 
+/* Processes stay whole, if they are as good for so many workers. */
+static int make_best(struct pt_parts *p, const struct front_ipt *f, const struct analysis *a, const struct options *o)
+{
+	const struct pt_apart none = { 0 }, threads = { is_without_gil, &a->codes };
+	unsigned most = o->workers ?: cpus() > WORKERS_LEAST ? (unsigned)cpus() : WORKERS_LEAST;
+	int err = pt_parts_make(p, &f->trace, most, &none);
+
+	if (err || p->most <= p->all / 100 * LARGEST_PERCENT || subscribers_by_process(&a->trace.to))
+		return err;
+	pt_parts_free(p);
+	return pt_parts_make(p, &f->trace, o->workers || most > THREADS_APART ? most : THREADS_APART, &threads);
+}
+
 static int make_parts(struct pt_parts *p, const struct front_ipt *f, const struct analysis *a, const struct options *o,
 		      unsigned *n)
 {
-	unsigned most = o->workers ?: cpus() > WORKERS_LEAST ? (unsigned)cpus() : WORKERS_LEAST;
 	int err;
 
 	*p = (struct pt_parts){ 0 };
 	*n = 1;
-	if (most < 2 || together_why(a, o, &f->trace.config))
+	if (o->workers == 1 || together_why(a, o, &f->trace.config))
 		return 0;
-	err = pt_parts_make(p, &f->trace, most);
+	err = make_best(p, f, a, o);
 	*n = err ? 1 : worth(p, o);
 	return err;
 }
@@ -162,7 +200,7 @@ static int run(struct worker *others, unsigned n, struct front_ipt *f, struct an
 static int read_apart(struct front_ipt *f, struct analysis *a, const struct options *o, const char *path,
 		      const struct pt_parts *parts, unsigned n)
 {
-	const struct codes_parts of = { part_of, parts };
+	const struct codes_parts of = { part_of, part_has, parts_are_several, parts };
 	struct worker *others = calloc(n - 1, sizeof(*others));
 	unsigned made = 0;
 	uint64_t taken = 0;

@@ -154,7 +154,8 @@ struct process {
 	bool whole;	    /* traced from before its program began */
 	bool looks_twice;   /* its interpreter looks up the line before, too, for a LINE event: CPython up to 3.12.3 */
 	bool starts_late;   /* its interpreter checks signals before PY_START (CPython 3.13 and later) */
-	bool unspecialized; /* its interpreter specialises nothing: free-threaded before CPython 3.14 */
+	bool free_threaded; /* its interpreter can do without a GIL */
+	bool unspecialized; /* and specialises nothing: before CPython 3.14 */
 	bool identity;	    /* its markers tell which generator is resumed */
 	bool jit;	    /* its interpreter compiles hot loops */
 	bool waits;	    /* its threads tell what they wait for */

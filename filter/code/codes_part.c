@@ -85,6 +85,7 @@ struct lending {
 	struct codes *part;
 	unsigned number;
 	struct map shared; /* processes whose code another part's run, too */
+	bool several;	   /* is the process that is looked at in several parts? */
 };
 
 static unsigned part_of(const struct lending *l, const struct process *p)
@@ -92,22 +93,35 @@ static unsigned part_of(const struct lending *l, const struct process *p)
 	return l->parts->of(l->parts->to, p->pid);
 }
 
+static bool is_several(const struct lending *l, const struct process *p)
+{
+	return l->parts->several(l->parts->to, p->pid);
+}
+
 /* `number` is the part of its child. */
 static int add_shared(void *lending, struct process *p)
 {
 	struct lending *l = lending;
+	bool alone = !l->several && part_of(l, p) == l->number;
 
-	return part_of(l, p) == l->number ? 0 : map_put(&l->shared, (uint32_t)p->pid, p);
+	return alone ? 0 : map_put(&l->shared, (uint32_t)p->pid, p);
+}
+
+static int add_shared_by(struct lending *l, const struct codes *all, struct process *p)
+{
+	l->number = part_of(l, p);
+	l->several = is_several(l, p);
+	if (l->several && map_put(&l->shared, (uint32_t)p->pid, p))
+		return -ENOMEM;
+	return each_parent(all, p, add_shared, l);
 }
 
 static int find_shared(struct lending l, const struct codes *all, struct map *shared)
 {
 	int err = 0;
 
-	for (struct map_slot *s = NULL; !err && (s = map_next(&all->processes, s));) {
-		l.number = part_of(&l, s->value);
-		err = each_parent(all, s->value, add_shared, &l);
-	}
+	for (struct map_slot *s = NULL; !err && (s = map_next(&all->processes, s));)
+		err = add_shared_by(&l, all, s->value);
 	*shared = l.shared;
 	return err;
 }
@@ -123,11 +137,16 @@ static int add_copy(struct codes *part, struct process *p)
 	return copy ? map_put(&part->processes, (uint32_t)p->pid, copy) ?: err : err;
 }
 
+static bool has(const struct lending *l, const struct process *p)
+{
+	return l->parts->has(l->parts->to, p->pid, l->number);
+}
+
 static int lend_parent(void *lending, struct process *p)
 {
 	struct lending *l = lending;
 
-	return part_of(l, p) == l->number ? 0 : add_copy(l->part, p);
+	return has(l, p) ? 0 : add_copy(l->part, p);
 }
 
 static int lend(struct lending *l, struct process *p)
@@ -148,7 +167,7 @@ int codes_lend(struct codes *all, struct codes *part, const struct codes_parts *
 	part->tsc_hz = codes_some_tsc_hz(all);
 	part->read_all = true;
 	for (struct map_slot *s = NULL; !err && (s = map_next(&all->processes, s));) {
-		if (part_of(&l, s->value) != number)
+		if (!has(&l, s->value))
 			continue;
 		err = lend(&l, s->value) ?: each_parent(all, s->value, lend_parent, &l);
 	}

@@ -2,16 +2,21 @@
 /*
  * codes_part.h - some processes of the code tables, for an analysis of these alone in another thread.
  *
- * A process is lent as it is, if no other part's processes need its code; else its parts get copies, which share
- * everything but what an analysis counts: a forked process runs the code objects of its parent.
+ * A process is lent as it is, if no other part needs its code; else its parts get copies, which share everything but
+ * what an analysis counts: a forked process runs the code objects of its parent, and threads of a process may be apart.
  */
 #pragma once
 
 #include "codes.h"
 
-/* Which part a process is of; those that nobody reads are of part 0, which is `all` itself. */
+/*
+ * Which part a process is of, or its main thread; those that nobody reads are of part 0, which is `all` itself. has: is
+ * it of that part, or a thread of it; several: are its threads of different ones.
+ */
 struct codes_parts {
 	unsigned (*of)(const void *to, int32_t pid);
+	bool (*has)(const void *to, int32_t pid, unsigned number);
+	bool (*several)(const void *to, int32_t pid);
 	const void *to;
 };
 

@@ -245,7 +245,8 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	set_string(&p->python, line, "python");
 	p->starts_late = is_since(p->python, 3, 13);
 	p->looks_twice = !p->starts_late && patch_of(p->python) < 4;
-	p->unspecialized = json_is_true(json_object_get(line, "free_threaded")) && !is_since(p->python, 3, 14);
+	p->free_threaded = json_is_true(json_object_get(line, "free_threaded"));
+	p->unspecialized = p->free_threaded && !is_since(p->python, 3, 14);
 	set_string(&p->mode, line, "mode");
 	set_string(&p->backend, line, "backend");
 	free(p->argv);

@@ -150,7 +150,9 @@ int sink_collapsed_open(struct sink **out, const struct sink_options *o, char *e
 {
 	int err = sink_calls_open(out, o, error, write_collapsed);
 
-	if (!err)
-		((struct sink_calls *)*out)->tree.by_process = ((struct sink_calls *)*out)->with_spans = true;
-	return err;
+	if (err)
+		return err;
+	(*out)->by_process = true;
+	((struct sink_calls *)*out)->tree.by_process = ((struct sink_calls *)*out)->with_spans = true;
+	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Processes have no path in common, so that nodes are only moved. */
+/* Processes, and threads without a common root, have no path in common, so that nodes are only moved. */
 #include "calltree_join.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ int calltree_join(struct calltree *to, struct calltree *more, uint32_t *by)
 
 struct birth {
 	uint64_t ns;
-	int32_t pid;
+	uint32_t stack; /* in the order of calltree_roots() */
 	uint32_t node;
 };
 
@@ -70,60 +70,44 @@ static int by_birth(const void *left, const void *right)
 	const struct birth *a = left, *b = right;
 	int order = (a->ns > b->ns) - (a->ns < b->ns);
 
-	order = order ?: (a->pid > b->pid) - (a->pid < b->pid);
+	order = order ?: (a->stack > b->stack) - (a->stack < b->stack);
 	return order ?: (a->node > b->node) - (a->node < b->node);
 }
 
-/* Of all nodes: [nnodes]. Is it of several processes? */
-static bool find_pids(const struct calltree *t, struct birth *all)
+/* Of all nodes: [nnodes]. Of a stack the order is that in which they came, whatever their times are. */
+static void find_births(const struct calltree *t, struct birth *all, const struct call_root **stacks, size_t n)
 {
-	const struct tstate *first = t->roots.all;
-	bool several = false;
+	for (size_t i = 0; i < n; i++)
+		all[stacks[i]->root].stack = (uint32_t)i;
+	for (uint32_t i = 1; i < t->nnodes; i++) {
+		uint32_t parent = t->nodes[i].parent, stack = parent ? all[parent].stack : all[i].stack;
+		uint64_t ns = t->nodes[i].born_ns, *latest = &all[stacks[stack]->root].ns;
 
-	for (const struct tstate *s = first; s; s = s->next) {
-		all[((const struct call_root *)s)->root].pid = s->pid;
-		several |= s->pid != first->pid;
+		*latest = ns > *latest ? ns : *latest;
+		all[i] = (struct birth){ *latest, stack, i };
 	}
-	for (uint32_t i = 1; i < t->nnodes; i++)
-		if (t->nodes[i].parent)
-			all[i].pid = all[t->nodes[i].parent].pid;
-	return several;
-}
-
-/* In a process the order is that in which they came, whatever their times are. */
-static int find_births(const struct calltree *t, struct birth *all)
-{
-	struct map latest = { 0 }; /* pid -> ns */
-	int err = 0;
-
-	for (uint32_t i = 1; i < t->nnodes && !err; i++) {
-		uint64_t before = (uintptr_t)map_get(&latest, (uint32_t)all[i].pid);
-
-		all[i].node = i;
-		all[i].ns = t->nodes[i].born_ns > before ? t->nodes[i].born_ns : before;
-		if (all[i].ns > before)
-			err = map_put(&latest, (uint32_t)all[i].pid, (void *)(uintptr_t)all[i].ns);
-	}
-	map_free(&latest);
-	return err;
 }
 
 uint32_t *calltree_paths(const struct calltree *t, uint32_t *n)
 {
 	uint32_t *paths = calloc(t->nnodes + 1, sizeof(*paths));
 	struct birth *all = calloc(t->nnodes + 1, sizeof(*all));
-	bool several = all && find_pids(t, all);
-	int err = paths && all ? find_births(t, all) : -ENOMEM;
+	size_t nstacks = 0;
+	const struct call_root **stacks = paths && all ? calltree_roots(t, &nstacks) : NULL;
 
 	*n = 0;
-	if (several && !err)
+	if (stacks)
+		find_births(t, all, stacks, nstacks);
+	if (nstacks > 1)
 		qsort(all + 1, t->nnodes - 1, sizeof(*all), by_birth);
-	for (uint32_t i = 1; i < t->nnodes && !err; i++)
+	for (uint32_t i = 1; i < t->nnodes && stacks; i++)
 		if (t->nodes[all[i].node].code)
 			paths[(*n)++] = all[i].node;
 	free(all);
-	if (!err)
-		return paths;
-	free(paths);
-	return NULL;
+	if (!stacks) {
+		free(paths);
+		paths = NULL;
+	}
+	free(stacks);
+	return paths;
 }

@@ -90,7 +90,7 @@ struct object *objects_at(struct objects *all, struct code *code, uint64_t addre
 	if (o && o->code == code && o->suspended && o->epoch == all->epoch)
 		return o;
 	o = make(all, code, ns, true);
-	return o && !objects_tell(all, o, address) ? o : NULL;
+	return o && !map_put(&all->adopted, address, o) && !objects_tell(all, o, address) ? o : NULL;
 }
 
 void objects_end(struct objects *all, struct object *o, uint64_t ns, bool seen)
@@ -111,6 +111,7 @@ void objects_free(struct objects *all)
 		if (object_is_at(s->value, s->key))
 			drop(all, s->value, false);
 	map_free(&all->by_address);
+	map_free(&all->adopted);
 	for (struct object *o; (o = all->spare); free(o))
 		all->spare = o->spare;
 }

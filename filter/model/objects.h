@@ -58,6 +58,7 @@ struct object {
 
 struct objects {
 	struct map by_address; /* -> struct object, if it has that address still */
+	struct map adopted;    /* addresses of those whose beginning this analysis has not seen; until apart_check() */
 	uint64_t serials;      /* given so far */
 	uint32_t epoch;	       /* counts gaps */
 	bool told;	       /* markers tell addresses */

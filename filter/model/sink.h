@@ -227,6 +227,7 @@ struct sink {
 	const struct sink_ops *ops;
 	struct sink *next;
 	struct sink *of; /* it is a part of that one; NULL: of none */
+	bool by_process; /* its parts are of whole processes: what it keeps is in common to their threads */
 	struct sink_links after;
 	const struct profile *profile; /* grows while the trace is read; NULL: the sink is in no analysis */
 	char error[SINK_ERROR];	       /* one line, set when a callback fails */

@@ -34,6 +34,9 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile);
 /* Does one of them have to hear of all events, in the order of time? (Of a flight recorder's segments all do.) */
 bool subscribers_need_all(const struct subscribers *to);
 
+/* Do some add up what threads of a process have in common, as they hear of it? */
+bool subscribers_by_process(const struct subscribers *to);
+
 /* Parts of those that have some (sink.h), in a list: of what was made even after an error. 0 or a negative errno. */
 int subscribers_parts(const struct subscribers *of, struct sink **parts);
 

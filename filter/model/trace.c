@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cold.h"
+#include "apart.h"
 #include "base/pid_list.h"
 #include "objects.h"
 #include "profile_join.h"
@@ -277,6 +278,8 @@ static int add_gap(struct trace *t, struct process *p, uint64_t made, uint64_t s
 
 	if (made <= seen)
 		return 0;
+	if (apart_is(t, p->pid)) /* its threads lose what is suspended in any of them */
+		return -EAGAIN;
 	p->missing += gap.count;
 	return trace_feed(of, &gap);
 }
@@ -431,7 +434,7 @@ static int join(struct trace *t, const struct trace *more)
 static int finish_all_threads(struct trace *t)
 {
 	struct profile *p = &t->profile;
-	int err = 0;
+	int err = apart_check(t);
 
 	for (struct trace *x = t; x && !err; x = x->next)
 		err = finish_threads(x);

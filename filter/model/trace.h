@@ -34,7 +34,7 @@ struct trace {
 	struct map gils;    /* pid -> struct gil */
 	struct map objects; /* pid -> struct objects */
 	struct thread *last;
-	struct trace *next;	 /* of other processes: trace_finish() of the first adds it (profile_join.h) */
+	struct trace *next;	 /* of others, or other threads (apart.h): trace_finish() of the first adds it */
 	bool begun, started;	 /* there was a sample; there was one in the window */
 	char error[TRACE_ERROR]; /* one line, if the window is at fault */
 };

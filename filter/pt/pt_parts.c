@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Processes and threads are joined where a record names both; then the largest sets go to the part with least. */
+/*
+ * Processes and threads are joined where a record names both, unless the process is taken apart, which only has its
+ * main thread; then the largest sets go to the part with least.
+ */
 #include "pt_parts.h"
 
 #include <errno.h>
@@ -46,12 +49,16 @@ static int find(struct pt_parts *p, uint64_t id, uint32_t *root)
 	return 0;
 }
 
+/* A thread of the process. */
 static int join(struct pt_parts *p, int32_t pid, int32_t tid)
 {
+	bool apart = p->apart.of && p->apart.of(p->apart.to, pid);
 	uint32_t a, b;
 	int err = find(p, id_of_process(pid), &a) ?: find(p, id_of_thread(tid), &b);
 
-	if (!err)
+	if (!err && apart)
+		err = map_put(&p->threads, map_pair((uint32_t)pid, (uint32_t)tid), p);
+	if (!err && (!apart || tid == pid))
 		p->nodes[b].of = a;
 	return err;
 }
@@ -154,12 +161,6 @@ static int make(struct pt_parts *p, unsigned most)
 	return 0;
 }
 
-int pt_parts_make(struct pt_parts *p, const struct pt_trace *t, unsigned most)
-{
-	*p = (struct pt_parts){ 0 };
-	return read_records(p, t) ?: add_bytes(p, t) ?: make(p, most);
-}
-
 static unsigned number_of(const struct pt_parts *p, uint64_t id)
 {
 	uintptr_t i = (uintptr_t)map_get(&p->by_id, id);
@@ -167,9 +168,48 @@ static unsigned number_of(const struct pt_parts *p, uint64_t id)
 	return i ? p->nodes[i - 1].number : 0;
 }
 
+/* 0 or -ENOMEM. */
+static int add_member(struct pt_parts *p, int32_t pid, unsigned number)
+{
+	uint64_t key = map_pair((uint32_t)pid, number);
+	uintptr_t n = (uintptr_t)map_get(&p->several, (uint32_t)pid);
+
+	if (map_get(&p->members, key))
+		return 0;
+	return map_put(&p->members, key, p) ?: map_put(&p->several, (uint32_t)pid, (void *)(n + 1));
+}
+
+static int find_members(struct pt_parts *p)
+{
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&p->threads, s));) {
+		int32_t pid = (int32_t)(s->key >> 32), tid = (int32_t)s->key;
+
+		err = add_member(p, pid, pt_parts_of(p, pid)) ?: add_member(p, pid, number_of(p, id_of_thread(tid)));
+	}
+	return err;
+}
+
+int pt_parts_make(struct pt_parts *p, const struct pt_trace *t, unsigned most, const struct pt_apart *apart)
+{
+	*p = (struct pt_parts){ .apart = *apart };
+	return read_records(p, t) ?: add_bytes(p, t) ?: make(p, most) ?: find_members(p);
+}
+
 unsigned pt_parts_of(const struct pt_parts *p, int32_t pid)
 {
 	return number_of(p, id_of_process(pid));
+}
+
+bool pt_parts_several(const struct pt_parts *p, int32_t pid)
+{
+	return (uintptr_t)map_get(&p->several, (uint32_t)pid) > 1;
+}
+
+bool pt_parts_has(const struct pt_parts *p, int32_t pid, unsigned number)
+{
+	return pt_parts_of(p, pid) == number || map_get(&p->members, map_pair((uint32_t)pid, number));
 }
 
 void pt_parts_keep(const struct pt_parts *p, struct pt_trace *t, unsigned number)
@@ -185,5 +225,8 @@ void pt_parts_keep(const struct pt_parts *p, struct pt_trace *t, unsigned number
 void pt_parts_free(struct pt_parts *p)
 {
 	map_free(&p->by_id);
+	map_free(&p->threads);
+	map_free(&p->members);
+	map_free(&p->several);
 	free(p->nodes);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Several threads of ocular-pt, each with some of a recording's processes, write what one writes, byte for byte: of pools that fork and
-that spawn, of damaged recordings and tables, and where it shows only in the words that processes cannot be read apart. The kernel is
-asked whether there were several: one that always reads alone would write the same, too.
+that spawn, of damaged recordings and tables, and where it shows only in the words that processes cannot be read apart. So do threads of a
+process without a GIL. The kernel is asked whether there were several: one that always reads alone would write the same, too.
 `make sanitize` reads the same with ThreadSanitizer (test_reader_races.py)."""
 
 import glob
@@ -55,6 +55,35 @@ if __name__ == "__main__":
     with multiprocessing.get_context("fork").Pool(3) as pool:
         pool.map(work, [2000] * 240)
 """
+# Four threads that share what they call, and no object; or generators that go on in another thread, whose addresses are used again.
+THREADS = """
+import itertools, queue, sys, threading
+def numbers(n):
+    for i in range(n): yield i
+def leaf(n):
+    if n % 7 == 0: raise KeyError(n)
+    return n
+def work(n):
+    import colorsys
+    total = 0
+    for i in itertools.chain.from_iterable(map(numbers, [30] * n)) if "generators" in sys.argv else range(n * 30):
+        try: total += leaf(i)
+        except KeyError: total += 1
+def made(q):
+    for _ in range(200):
+        g = numbers(4)
+        next(g)
+        q.put(g)
+    q.put(None)
+def goes_on(q):
+    while g := q.get(): sum(g)
+if __name__ == "__main__":
+    all, q = [], queue.Queue()
+    for target in (made, goes_on) if "passed" in sys.argv else [work] * 4:
+        all.append(threading.Thread(target=target, args=(q if "passed" in sys.argv else 100,)))
+    for t in all: t.start()
+    for t in all: t.join()
+"""
 OUTPUTS = (["console=always"], ["summary={}"], ["opcode_pstats={}"], ["html={}"], ["pstats={}"], ["pprof={}"], ["collapsed={}"],
            ["speedscope={}"], ["firefox={}"], ["otlp={}"], ["callgrind={}"], ["for_diff=yes", "for_fleet=yes", "summary={}"],
            ["console=always", "events={}"])
@@ -82,7 +111,7 @@ def differences(record, what):
     return problems
 
 
-def made(python, folder, *options, also="exceptions", recorder=(), program=PROGRAM):
+def made(python, folder, *options, program=PROGRAM, also="exceptions", recorder=()):
     record, path = os.path.join(folder, "rec"), os.path.join(folder, "app.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(program)
@@ -131,8 +160,12 @@ def test_equal(python, options, also, recorder, folder):
     return differences(made(python, folder, *options, also=also, recorder=recorder), "intact")
 
 
-def test_damaged(python, how, folder):
-    problems, record = [], made(python, folder, "fork")
+def test_equal_threads(python, options, folder):
+    return differences(made(python, folder, *options, program=THREADS), "intact")
+
+
+def test_damaged(python, program, how, folder):
+    problems, record = [], made(python, folder, "fork", program=program)
     for seed in range(4):
         copy = os.path.join(folder, f"{seed}", "rec")
         shutil.copytree(record, copy)
@@ -167,6 +200,14 @@ def test_one_cpu(python, folder):
     return [f"{n} threads were started on one CPU"] if n < 2 else []
 
 
+def test_threads_apart(python, folder):
+    """The main thread and four more, read by four. With a GIL, or where threads share what is written, one reads all and another one decodes."""
+    record, wanted = made(python, folder, program=THREADS), 3 if recording.is_free(python) else 1
+    found = {words[0]: (started(record, 4, words), n) for words, n in
+             ((["console=always"], wanted), (["html={}"], wanted), (["collapsed={}"], 1))}
+    return [f"{word}: {n} threads were started for five, not {right}" for word, (n, right) in found.items() if n != right]
+
+
 def cases(python, _):
     version = recording.version(python)
     yield f"{version} a worker for each process", test_threads, python
@@ -176,7 +217,12 @@ def cases(python, _):
     yield f"{version} times of one marker in 16", test_equal, python, ("fork",), "", ("--clock", "coarse")
     yield f"{version} tasks, which cannot be read apart", test_equal, python, ("fork", "tasks"), "", ()
     for how in (damage_file, damage_table, remove_table):
-        yield f"{version} {how.__name__.replace('_', ' ')}", test_damaged, python, how
+        yield f"{version} {how.__name__.replace('_', ' ')}", test_damaged, python, PROGRAM, how
+    yield f"{version} a worker for each thread without a GIL", test_threads_apart, python
+    for what in ((), ("generators",), ("passed",)):
+        yield f"{version} threads {' '.join(what)}".rstrip(), test_equal_threads, python, what
+    for how in (damage_file, damage_table):
+        yield f"{version} threads, {how.__name__.replace('_', ' ')}", test_damaged, python, THREADS, how
 
 
 if __name__ == "__main__":

@@ -97,7 +97,8 @@ struct player {
 };
 
 struct play {
-	struct analysis *of[16]; /* by pid */
+	struct analysis *of[32]; /* by tid */
+	bool no_gil;
 	uint32_t seed;
 	uint64_t ns;
 };
@@ -107,7 +108,7 @@ static void put(struct play *p, struct player *t, uint64_t bits)
 	struct word w = { t->pid, t->tid, p->ns, 2 * p->ns, bits | (uint64_t)(t->seq++ & 0x7f) << MARKER_SEQ_SHIFT };
 
 	p->ns += 1 + next_number(&p->seed, 50);
-	assert_int_equal(decode_word(&p->of[t->pid]->decoder, &w), 0);
+	assert_int_equal(decode_word(&p->of[t->tid < 32 ? t->tid : t->pid]->decoder, &w), 0);
 }
 
 static uint32_t top(const struct player *t)
@@ -149,9 +150,10 @@ static void wait(struct play *p, struct player *t)
 {
 	uint64_t place = (uint64_t)1 << MARKER_PLACE_SHIFT | 3;
 
+	bool is_gil = next_number(&p->seed, 2);
+
 	t->waits = !t->waits;
-	put(p, t,
-	    marker_wait(next_number(&p->seed, 2) ? WAIT_FOR_GIL : WAIT_FOR_LOCK, t->waits) | (t->waits ? 0 : place));
+	put(p, t, marker_wait(is_gil && !p->no_gil ? WAIT_FOR_GIL : WAIT_FOR_LOCK, t->waits) | (t->waits ? 0 : place));
 }
 
 static void step(struct play *p, struct player *t)
@@ -179,9 +181,10 @@ static void step(struct play *p, struct player *t)
 		event(p, t, OP_JUMP, 20, -5 * (1 + (int64_t)next_number(&p->seed, 2)));
 }
 
+static const int32_t ids[][2] = { { 7, 7 }, { 7, 17 }, { 8, 8 }, { 8, 18 }, { 9, 9 }, { 10, 10 } };
+
 static void play(struct play *p, unsigned steps)
 {
-	static const int32_t ids[][2] = { { 7, 7 }, { 7, 17 }, { 8, 8 }, { 8, 18 }, { 9, 9 }, { 10, 10 } };
 	struct player threads[COUNT(ids)];
 
 	for (size_t i = 0; i < COUNT(ids); i++)
@@ -194,15 +197,32 @@ static void play(struct play *p, unsigned steps)
 
 static unsigned part_of(const void *parts, int32_t pid)
 {
-	return pid >= 0 && pid < 16 ? ((const unsigned *)parts)[pid] : 0;
+	return pid >= 0 && pid < 32 ? ((const unsigned *)parts)[pid] : 0;
 }
 
-/* The summary of the program, read in so many parts. NULL: they could not be joined. */
-static char *summary(uint32_t seed, const unsigned part[16], unsigned parts, void (*more)(struct play *p))
+static bool part_has(const void *parts, int32_t pid, unsigned number)
 {
-	const struct codes_parts of = { part_of, part };
+	bool has = part_of(parts, pid) == number;
+
+	for (size_t i = 0; i < COUNT(ids); i++)
+		has |= ids[i][0] == pid && part_of(parts, ids[i][1]) == number;
+	return has;
+}
+
+static bool parts_are_several(const void *parts, int32_t pid)
+{
+	unsigned n = 0;
+
+	for (unsigned number = 0; number < 4; number++)
+		n += part_has(parts, pid, number);
+	return n > 1;
+}
+
+/* The summary of the program, read in so many parts, which threads are of. NULL: they could not be joined. */
+static char *summary(struct play p, const unsigned part[32], unsigned parts, void (*more)(struct play *p))
+{
+	const struct codes_parts of = { part_of, part_has, parts_are_several, part };
 	char word[sizeof(dir) + 64], error[OPTIONS_ERROR], *words[] = { word }, *text = NULL;
-	struct play p = { .seed = seed, .ns = 1000 };
 	struct analysis a, *each[4] = { &a };
 	struct options o;
 	size_t size = 0;
@@ -214,8 +234,9 @@ static char *summary(uint32_t seed, const unsigned part[16], unsigned parts, voi
 	assert_int_equal(analysis_open(&a, &o, dir), 0);
 	for (unsigned i = 1; i < parts; i++)
 		assert_int_equal(analysis_open_part(&each[i], &a, &o, &of, i), 0);
-	for (int pid = 0; pid < 16; pid++)
-		p.of[pid] = each[part[pid]];
+	p.ns = 1000;
+	for (int tid = 0; tid < 32; tid++)
+		p.of[tid] = each[part[tid]];
 	play(&p, 4000);
 	if (more)
 		more(&p);
@@ -232,22 +253,28 @@ static char *summary(uint32_t seed, const unsigned part[16], unsigned parts, voi
 	return text;
 }
 
-static const unsigned together[16];
-static const unsigned apart[][16] = {
-	{ [8] = 1, [10] = 1 },
+static const unsigned together[32];
+static const unsigned apart[][32] = {
+	{ [8] = 1, [18] = 1, [10] = 1 },
 	{ [9] = 1 },
-	{ [7] = 1, [8] = 2, [9] = 1, [10] = 3 },
-	{ [7] = 3, [10] = 3, [8] = 1, [9] = 2 },
+	{ [7] = 1, [17] = 1, [8] = 2, [18] = 2, [9] = 1, [10] = 3 },
+	{ [7] = 3, [17] = 3, [10] = 3, [8] = 1, [18] = 1, [9] = 2 },
+};
+static const unsigned threads_apart[][32] = {
+	{ [17] = 1 },
+	{ [7] = 1, [8] = 1, [10] = 1 },
+	{ [7] = 1, [17] = 2, [8] = 2, [18] = 3, [9] = 1, [10] = 3 },
+	{ [7] = 3, [17] = 1, [10] = 3, [8] = 1, [18] = 2, [9] = 2 },
 };
 
-static void test_parts_add_up(void **state)
+static void assert_add_up(bool no_gil, const unsigned parts[][32], size_t n)
 {
-	(void)state;
 	for (uint32_t seed = 0; seed < 8; seed++) {
-		char *whole = summary(seed, together, 1, NULL);
+		const struct play p = { .seed = seed, .no_gil = no_gil };
+		char *whole = summary(p, together, 1, NULL);
 
-		for (size_t i = 0; i < COUNT(apart); i++) {
-			char *joined = summary(seed, apart[i], 4, NULL);
+		for (size_t i = 0; i < n; i++) {
+			char *joined = summary(p, parts[i], 4, NULL);
 
 			assert_non_null(joined);
 			assert_string_equal(joined, whole);
@@ -255,6 +282,26 @@ static void test_parts_add_up(void **state)
 		}
 		free(whole);
 	}
+}
+
+static void test_parts_add_up(void **state)
+{
+	(void)state;
+	assert_add_up(false, apart, COUNT(apart));
+}
+
+static void test_threads_without_a_gil_add_up(void **state)
+{
+	(void)state;
+	assert_add_up(true, threads_apart, COUNT(threads_apart));
+}
+
+/* Who had it while others waited is in the order of time. */
+static void test_threads_with_a_gil_do_not(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(threads_apart); i++)
+		assert_null(summary((struct play){ .seed = 1 }, threads_apart[i], 4, NULL));
 }
 
 /* A word of a new thread. */
@@ -307,13 +354,15 @@ static void test_what_cannot_be_added(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(more); i++)
-		assert_null(summary(1, apart[2], 4, more[i]));
+		assert_null(summary((struct play){ .seed = 1 }, apart[2], 4, more[i]));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts_add_up),
+		cmocka_unit_test(test_threads_without_a_gil_add_up),
+		cmocka_unit_test(test_threads_with_a_gil_do_not),
 		cmocka_unit_test(test_what_cannot_be_added),
 	};
 

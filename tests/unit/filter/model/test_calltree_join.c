@@ -103,6 +103,34 @@ static void test_joined(void **state)
 	calltree_free(&tree);
 }
 
+/* Threads of one process: of those at the same time the one with the lower tid is first, however they came. */
+static void enter_thread(struct calltree *t, int32_t tid, uint64_t ns)
+{
+	struct activation a = { .pid = 7, .tid = tid, .code = code[tid], .op = OP_PY_START, .start_ns = ns };
+
+	assert_int_equal(calltree_enter(t, &a), 0);
+	a.code = code[0];
+	a.start_ns = 20;
+	assert_int_equal(calltree_enter(t, &a), 0);
+}
+
+static void test_threads(void **state)
+{
+	struct calltree tree = { 0 }, part = { 0 };
+	uint32_t by;
+
+	(void)state;
+	enter_thread(&tree, 2, 10);
+	enter_thread(&tree, 1, 11);
+	check_paths(&tree, "c1 b1 ba1 ca1 ");
+	calltree_free(&tree);
+	enter_thread(&tree, 1, 11);
+	enter_thread(&part, 2, 10);
+	assert_int_equal(calltree_join(&tree, &part, &by), 0);
+	check_paths(&tree, "c1 b1 ba1 ca1 ");
+	calltree_free(&tree);
+}
+
 static void test_nothing_to_join(void **state)
 {
 	struct calltree none = { 0 }, some = { 0 };
@@ -123,7 +151,7 @@ static void test_nothing_to_join(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { TEST(test_joined), TEST(test_nothing_to_join) };
+	const struct CMUnitTest tests[] = { TEST(test_joined), TEST(test_threads), TEST(test_nothing_to_join) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
