@@ -16,6 +16,12 @@
 #define LARGEST_PERCENT 65
 
 /*
+ * On fewer CPUs, too: one worker merges the words of all processes by time, which costs more than threads that take
+ * turns (docs/benchmarks.md).
+ */
+#define WORKERS_LEAST 4
+
+/*
  * Threads without a GIL run at the same time: in the order of time many a word is another thread's than the one before,
  * and takes 1.4 to 3.4 times the instructions that it takes in its thread's order (benchmarks.md). So, with however few
  * CPUs, each of so many threads has a worker.
@@ -28,6 +34,10 @@ struct worker {
 	int err;
 	struct front_ipt f;
 	struct analysis *a;
+	const struct front_ipt *first; /* reads likewise */
+	const char *path;
+	const struct pt_parts *parts;
+	unsigned number;
 };
 
 /* --- whether, and how many ----------------------------------------------------------------------------------- */
@@ -68,7 +78,7 @@ static unsigned worth(const struct pt_parts *p, const struct options *o)
 static int make_best(struct pt_parts *p, const struct front_ipt *f, const struct analysis *a, const struct options *o)
 {
 	const struct pt_apart none = { 0 }, threads = { is_without_gil, &a->codes };
-	unsigned most = o->workers ? o->workers : (unsigned)cpus();
+	unsigned most = o->workers ?: cpus() > WORKERS_LEAST ? (unsigned)cpus() : WORKERS_LEAST;
 	int err = pt_parts_make(p, &f->trace, most, &none);
 
 	if (err || p->most <= p->all / 100 * LARGEST_PERCENT || subscribers_by_process(&a->trace.to))
@@ -101,26 +111,25 @@ static void keep(struct front_ipt *f, const struct pt_parts *parts, unsigned num
 	pt_parts_keep(parts, &f->trace, number);
 }
 
-static int begin(struct worker *w, const struct front_ipt *f, struct analysis *a, const struct options *o,
-		 const char *path, const struct pt_parts *parts, unsigned number)
+/* The file is looked through by each in its own thread: of a large one that takes as long as some of the words. */
+static int read_part(struct worker *w)
 {
-	const struct codes_parts of = { part_of, part_has, parts_are_several, parts };
-	int err = front_ipt_open(&w->f, path);
+	int err = front_ipt_open(&w->f, w->path);
 
 	if (err)
 		return err;
 	w->opened = true;
-	w->f.as_perf = f->as_perf;
-	w->f.g.processes = f->g.processes;
-	keep(&w->f, parts, number, f->g.all_taken);
-	return analysis_open_part(&w->a, a, o, &of, number);
+	w->f.as_perf = w->first->as_perf;
+	w->f.g.processes = w->first->g.processes;
+	keep(&w->f, w->parts, w->number, w->first->g.all_taken);
+	return front_ipt_decode(&w->f, w->a);
 }
 
 static void *work(void *worker)
 {
 	struct worker *w = worker;
 
-	w->err = front_ipt_decode(&w->f, w->a);
+	w->err = read_part(w);
 	analysis_heard(w->a);
 	return NULL;
 }
@@ -163,10 +172,11 @@ static int end(struct worker *w, struct front_ipt *f)
 
 	if (w->runs)
 		pthread_join(w->thread, NULL);
-	err = w->runs ? result(&w->f, w->a, w->err) : -EAGAIN;
+	if (!w->opened)
+		return -EAGAIN;
+	err = result(&w->f, w->a, w->err);
 	add_faults(&f->trace.faults, &w->f.trace.faults);
-	if (w->opened)
-		front_ipt_close(&w->f);
+	front_ipt_close(&w->f);
 	return err;
 }
 
@@ -190,16 +200,19 @@ static int run(struct worker *others, unsigned n, struct front_ipt *f, struct an
 static int read_apart(struct front_ipt *f, struct analysis *a, const struct options *o, const char *path,
 		      const struct pt_parts *parts, unsigned n)
 {
+	const struct codes_parts of = { part_of, part_has, parts_are_several, parts };
 	struct worker *others = calloc(n - 1, sizeof(*others));
-	unsigned opened = 0;
+	unsigned made = 0;
 	uint64_t taken = 0;
 	int err = others ? 0 : -ENOMEM;
 
 	keep(f, parts, 0, &taken);
-	for (; opened < n - 1 && !err; opened++)
-		err = begin(&others[opened], f, a, o, path, parts, opened + 1);
-	err = err ?: run(others, opened, f, a);
-	for (unsigned i = 0; i < opened; i++)
+	for (; made < n - 1 && !err; made++) {
+		others[made] = (struct worker){ .first = f, .path = path, .parts = parts, .number = made + 1 };
+		err = analysis_open_part(&others[made].a, a, o, &of, made + 1);
+	}
+	err = err ?: run(others, made, f, a);
+	for (unsigned i = 0; i < made; i++)
 		err = end(&others[i], f) ?: err;
 	f->g.all_taken = NULL;
 	free(others);

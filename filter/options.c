@@ -248,7 +248,8 @@ static const struct {
 	    FOR_PERF),
 	KEY(workers, set_number, "N",
 	    "ocular-pt: how many threads read a recording of several processes, each some of them,\n"
-	    "if no output needs all events in the order of time; 0 (default): as many as CPUs",
+	    "if no output needs all events in the order of time; 0 (default): as many as CPUs,\n"
+	    "and four at least",
 	    FOR_PERF),
 	KEY(processes, set_processes, "[^]PID,...",
 	    "ocular-pt: only what these processes did, or with ^ all but these; whether the file\n"

@@ -51,7 +51,7 @@ struct options {
 	bool leave_to_perf;
 	bool as_perf;
 	const char *processes; /* only these (pid_list.h); NULL: all */
-	unsigned workers;      /* threads that read it, each some processes; 0: as many as there are CPUs for */
+	unsigned workers;      /* threads that read it, each some processes; 0: as many as CPUs, and four at least */
 	bool follow;	       /* the recording is being written */
 	bool callers;	       /* and tells those of what standard input asks for */
 	bool help;

@@ -11,7 +11,6 @@ can be shown, as if each were a slower machine of its own.
 """
 
 import argparse
-import contextlib
 import json
 import os
 import subprocess
@@ -22,10 +21,9 @@ import time
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TESTS, "doors"), os.path.join(TESTS, "spark")]
 import recording  # noqa: E402
+from control_group import Group  # noqa: E402
 from test_spark import parents, tree  # noqa: E402
 
-GROUPS = "/sys/fs/cgroup"
-PERIOD = 100_000  # us, of a quota
 PROGRAM = """
 import json, subprocess, sys
 def inner(n):
@@ -40,39 +38,6 @@ outer(calls)
 for other in others:
     other.wait()
 """
-
-
-class Group:
-    """A control group: what its processes used, and may use."""
-
-    def __init__(self, name):
-        self.paths = {kind: os.path.join(GROUPS, kind, name) for kind in ("cpu", "cpuacct")}
-        for path in self.paths.values():
-            os.mkdir(path)
-
-    def _write(self, kind, file, text):
-        with open(os.path.join(self.paths[kind], file), "w", encoding="utf-8") as out:
-            out.write(str(text))
-
-    def take(self, pid):
-        for kind in self.paths:
-            self._write(kind, "cgroup.procs", pid)
-
-    def limit(self, share):
-        self._write("cpu", "cpu.cfs_period_us", PERIOD)
-        self._write("cpu", "cpu.cfs_quota_us", round(share * PERIOD))
-
-    def seconds(self):
-        with open(os.path.join(self.paths["cpuacct"], "cpuacct.usage"), encoding="utf-8") as file:
-            return int(file.read()) / 1e9
-
-    def remove(self):
-        for path in self.paths.values():
-            for _ in range(100):  # its processes end after the command
-                with contextlib.suppress(OSError):
-                    os.rmdir(path)
-                    break
-                time.sleep(0.1)
 
 
 class Workers:

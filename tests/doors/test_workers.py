@@ -45,6 +45,16 @@ if __name__ == "__main__":
         pool.map(work, range(40))
         pool.map(threads, [3] * 3)
 """
+# Enough bytes for workers that nobody asked for.
+LARGE = """
+import multiprocessing
+def square(i): return i * i
+def work(n):
+    for i in range(n): square(i)
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        pool.map(work, [2000] * 240)
+"""
 # Four threads that share what they call, and no object; or generators that go on in another thread, whose addresses are used again.
 THREADS = """
 import itertools, queue, sys, threading
@@ -164,10 +174,10 @@ def test_damaged(python, program, how, folder):
     return problems
 
 
-def started(record, workers, words):
+def started(record, workers, words, before=()):
     """How many threads that starts: of kernel's records, which perf keeps."""
     data = os.path.join(os.path.dirname(record), "threads.data")
-    for command in (["perf", "record", "-q", "-e", "dummy:u", "-o", data, "--", READER, f"workers={workers}",
+    for command in ([*before, "perf", "record", "-q", "-e", "dummy:u", "-o", data, "--", READER, f"workers={workers}",
                      *(word.format("/dev/null") for word in words), os.path.join(record, "perf.data")], ["perf", "script", "-i", data, "--show-task-events"]):
         done = recording.run(command, env=recording.plain_environment())
         if done.returncode:
@@ -182,6 +192,14 @@ def test_threads(python, folder):
     return [f"{words}: {n} threads were started for four processes" for words, n in found.items() if n != 3]
 
 
+def test_one_cpu(python, folder):
+    """Processes read apart take turns there: merging their words costs more."""
+    record = made(python, folder, program=LARGE)
+    cpu = min(os.sched_getaffinity(0))
+    n = started(record, 0, ["summary={}"], ("taskset", "-c", str(cpu)))
+    return [f"{n} threads were started on one CPU"] if n < 2 else []
+
+
 def test_threads_apart(python, folder):
     """The main thread and four more, read by four. With a GIL, or where threads share what is written, one reads all and another one decodes."""
     record, wanted = made(python, folder, program=THREADS), 3 if recording.is_free(python) else 1
@@ -193,6 +211,7 @@ def test_threads_apart(python, folder):
 def cases(python, _):
     version = recording.version(python)
     yield f"{version} a worker for each process", test_threads, python
+    yield f"{version} workers on one CPU, too", test_one_cpu, python
     for context in ("fork", "spawn"):
         yield f"{version} a pool that works by {context}", test_equal, python, (context,), "exceptions c_calls", ()
     yield f"{version} times of one marker in 16", test_equal, python, ("fork",), "", ("--clock", "coarse")
