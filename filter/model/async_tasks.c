@@ -199,12 +199,19 @@ int async_tasks_finish(struct async_tasks *t, uint64_t ns)
 	return err;
 }
 
+/* Two processes' coroutines may have run for as long: the order must not depend on where these are in memory. */
+static int by_coroutine(const struct code *a, const struct code *b)
+{
+	return a && b ? code_order(a, b) : !a - !b;
+}
+
 static int by_running(const void *left, const void *right)
 {
 	const struct task_total *a = *(const struct task_total *const *)left;
 	const struct task_total *b = *(const struct task_total *const *)right;
+	int order = (a->running_ns < b->running_ns) - (a->running_ns > b->running_ns);
 
-	return (a->running_ns < b->running_ns) - (a->running_ns > b->running_ns);
+	return order ? order : by_coroutine(a->coroutine, b->coroutine);
 }
 
 const struct task_total **async_tasks_ranked(const struct async_tasks *t, size_t *n)

@@ -146,10 +146,40 @@ static void test_waits(void **state)
 	async_tasks_free(&t);
 }
 
+/* Those that ran for as long are in an order that is not that of memory. */
+static void test_equal(void **state)
+{
+	enum { N = 16 };
+	static struct code codes[N];
+	struct process processes[N];
+	struct async_tasks t = { 0 };
+	const struct task_total **all;
+	size_t n;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		struct async_task *task = make(&t, i, i, 0);
+
+		processes[i] = (struct process){ .pid = i * 7 % N };
+		codes[i] = (struct code){ .file = (char *)"f", .qualname = (char *)"q", .process = &processes[i] };
+		task->coroutine = &codes[i];
+		assert_int_equal(async_tasks_run(&t, task, 1, 0), 0);
+		assert_int_equal(async_tasks_end(&t, task, i, 5, 5), 0);
+	}
+	assert_int_equal(async_tasks_finish(&t, 9), 0);
+	all = async_tasks_ranked(&t, &n);
+	assert_int_equal(n, N);
+	for (int i = 0; i < N; i++)
+		assert_int_equal(all[i]->coroutine->process->pid, i);
+	free(all);
+	async_tasks_free(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_life), cmocka_unit_test(test_found_again),
-					    cmocka_unit_test(test_many), cmocka_unit_test(test_waits) };
+					    cmocka_unit_test(test_many), cmocka_unit_test(test_waits),
+					    cmocka_unit_test(test_equal) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
