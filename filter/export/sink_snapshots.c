@@ -212,11 +212,12 @@ struct row {
 static int by_excess(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
+	/* A function and its loop: the loop is more specific. */
+	int order = (a->cost->head < b->cost->head) - (a->cost->head > b->cost->head);
 
 	if (a->excess != b->excess)
 		return a->excess < b->excess ? 1 : -1;
-	/* A function and its loop: the loop is more specific. */
-	return (a->cost->head < b->cost->head) - (a->cost->head > b->cost->head);
+	return order ?: code_order(a->cost->code, b->cost->code);
 }
 
 /* The rows of a window, most excess first; *n of them. NULL: no memory. */

@@ -52,7 +52,7 @@ static int by_time(const void *left, const void *right)
 
 	order = order ?: (a->born_ns > b->born_ns) - (a->born_ns < b->born_ns);
 	order = order ?: (a->tstate.pid > b->tstate.pid) - (a->tstate.pid < b->tstate.pid);
-	return order ?: (a->number > b->number) - (a->number < b->number);
+	return order ?: (a->tstate.tid > b->tstate.tid) - (a->tstate.tid < b->tstate.tid);
 }
 
 static uint32_t threads(const struct columns *c, struct columns_row **all)

@@ -34,6 +34,9 @@ static const struct {
 	{ "a call that blocks", USUAL "[2 serve* " BLOCKED REQUEST "]2", "query" },
 	{ "a loop that ran too often", USUAL "[2 serve* " LOOPED REQUEST "]2", "find *find" },
 	{ "one that calls", USUAL "[2 serve* " OFTEN REQUEST "]2", "find *find tiny" },
+	/* By name, wherever they are in memory. */
+	{ "equal ones", USUAL "[2 serve* d+ +900 d- f+ +900 f- a+ +900 a- e+ +900 e- b+ +900 b- c+ +900 c- serve* ]2",
+	  "a b c d e" },
 	/* The loop of the service was never seen to turn elsewhere: its trips are no excess of its own. */
 	{ "nothing usual to compare with", "[1 find+ find* +50 find* find- ]1 [2 serve* " REQUEST BLOCKED "]2",
 	  "query serve *serve answer" },

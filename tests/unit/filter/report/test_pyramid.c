@@ -121,6 +121,25 @@ static void test_sums(void **state)
 	pyramid_free(&p);
 }
 
+/* Threads with the same times: the order is not that in which they came, which depends on who read them. */
+static void test_equal_threads(void **state)
+{
+	struct columns_row *rows[3] = { columns_row(&columns, 7, 9), columns_row(&columns, 7, 7),
+					columns_row(&columns, 7, 8) };
+	struct pyramid p;
+
+	(void)state;
+	for (uint64_t now = 0; now < 3000; now += 1000)
+		for (int i = 0; i < 3; i++)
+			assert_int_equal(columns_go(&columns, rows[i], now, now < 2000 ? nodes[0] : 0), 0);
+	assert_int_equal(columns_finish(&columns), 0);
+	assert_int_equal(pyramid_make(&p, &columns, &flame), 0);
+	assert_int_equal(p.nrows, 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(p.rows[i].of->tstate.tid, 7 + i);
+	pyramid_free(&p);
+}
+
 static const struct pyramid_entry *entry(const struct pyramid_level *l, int32_t of)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -277,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sums, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_equal_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_small_ones, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_functions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_limit, set_up, tear_down),
