@@ -16,17 +16,10 @@
 #define LARGEST_PERCENT 65
 
 /*
- * On fewer CPUs, too: one worker merges the words of all processes by time, which costs more than threads that take
- * turns (docs/benchmarks.md).
+ * On fewer CPUs, too: one worker merges by time the words of processes, or of threads without a GIL, that ran at the
+ * same time, which costs more than workers that take turns (docs/benchmarks.md).
  */
 #define WORKERS_LEAST 4
-
-/*
- * Threads without a GIL run at the same time: in the order of time many a word is another thread's than the one before,
- * and takes 1.4 to 3.4 times the instructions that it takes in its thread's order (benchmarks.md). So, with however few
- * CPUs, each of so many threads has a worker.
- */
-#define THREADS_APART 16
 
 struct worker {
 	pthread_t thread;
@@ -84,7 +77,7 @@ static int make_best(struct pt_parts *p, const struct front_ipt *f, const struct
 	if (err || p->most <= p->all / 100 * LARGEST_PERCENT || subscribers_by_process(&a->trace.to))
 		return err;
 	pt_parts_free(p);
-	return pt_parts_make(p, &f->trace, o->workers || most > THREADS_APART ? most : THREADS_APART, &threads);
+	return pt_parts_make(p, &f->trace, most, &threads);
 }
 
 static int make_parts(struct pt_parts *p, const struct front_ipt *f, const struct analysis *a, const struct options *o,
