@@ -9,7 +9,7 @@
 /* Moves them to the beginning where that is no more work than taking them was. */
 static void close_up(struct kept *k)
 {
-	if (k->n < k->room || k->first < k->n / 2)
+	if (!k->first || k->n < k->room || k->first < k->n / 2)
 		return;
 	k->n -= k->first;
 	memmove(k->all, k->all + k->first, k->n * sizeof(*k->all));
