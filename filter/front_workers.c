@@ -67,15 +67,27 @@ static unsigned worth(const struct pt_parts *p, const struct options *o)
 	return p->count;
 }
 
-/* Processes stay whole, if they are as good for so many workers. */
+/* Else the records beside the traces need not be read again. */
+static bool some_is_without_gil(const struct codes *c)
+{
+	bool some = false;
+
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));)
+		some |= ((const struct process *)s->value)->free_threaded;
+	return some;
+}
+
+/* Processes stay whole unless one of them would keep most workers waiting. */
 static int make_best(struct pt_parts *p, const struct front_ipt *f, const struct analysis *a, const struct options *o)
 {
 	const struct pt_apart none = { 0 }, threads = { is_without_gil, &a->codes };
 	unsigned most = o->workers ?: cpus() > WORKERS_LEAST ? (unsigned)cpus() : WORKERS_LEAST;
 	int err = pt_parts_make(p, &f->trace, most, &none);
 
-	if (err || p->most <= p->all / 100 * LARGEST_PERCENT || subscribers_by_process(&a->trace.to))
+	if (err || p->most <= p->all / 100 * LARGEST_PERCENT)
 		return err;
+	if (subscribers_by_process(&a->trace.to) || !some_is_without_gil(&a->codes))
+		return 0;
 	pt_parts_free(p);
 	return pt_parts_make(p, &f->trace, most, &threads);
 }

@@ -3,7 +3,7 @@
  * pt_parts.h - the traces of a recording, in parts that can be decoded apart from each other: all threads of a process
  * are in the same one, but for those of processes that may be taken apart. For recordings with a trace for each thread.
  *
- * A tid that was used by several processes makes these one, or is in one part with what is left of them.
+ * A tid that was used by several processes makes these one, unless they may be taken apart.
  */
 #pragma once
 
