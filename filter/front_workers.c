@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cpus.h"
+#include "lookahead.h"
 #include "pt/pt_parts.h"
 #include "together.h"
 
@@ -29,8 +30,16 @@ struct worker {
 	struct analysis *a;
 	const struct front_ipt *first; /* reads likewise */
 	const char *path;
-	const struct pt_parts *parts;
+	const struct group *group;
 	unsigned number;
+	struct lookahead ahead;
+};
+
+/* What all of them share. */
+struct group {
+	const struct pt_parts *parts;
+	struct codes_parts codes;
+	struct exchange *exchange; /* NULL: they need not know of each other's threads */
 };
 
 /* --- whether, and how many ----------------------------------------------------------------------------------- */
@@ -50,13 +59,19 @@ static bool parts_are_several(const void *parts, int32_t pid)
 	return pt_parts_several(parts, pid);
 }
 
-/* Where a GIL may be waited for, whose it was meanwhile needs all threads of the process. */
 static bool is_without_gil(const void *codes, int32_t pid)
 {
 	const struct codes *c = codes;
 	const struct process *p = pid < 0 ? NULL : map_get(&c->processes, (uint32_t)pid);
 
 	return p && p->free_threaded;
+}
+
+/* Where a GIL may be waited for each has to know of the others' waits (exchange.h). */
+static bool is_any(const void *codes, int32_t pid)
+{
+	(void)codes;
+	return pid >= 0;
 }
 
 /* Not asked for a number, it takes what is worth it. */
@@ -67,7 +82,6 @@ static unsigned worth(const struct pt_parts *p, const struct options *o)
 	return p->count;
 }
 
-/* Else the records beside the traces need not be read again. */
 static bool some_is_without_gil(const struct codes *c)
 {
 	bool some = false;
@@ -77,16 +91,54 @@ static bool some_is_without_gil(const struct codes *c)
 	return some;
 }
 
+/* A thread has more than that share of all. */
+static bool is_one_thread(const struct pt_trace *t)
+{
+	uint64_t most = 0, all = 0;
+
+	for (uint32_t i = 0; i < t->merge.nqueues; i++) {
+		const struct pt_queue *q = t->merge.queues[i];
+		uint64_t bytes = 0;
+
+		for (uint32_t k = 0; q && k < q->nchunks; k++)
+			bytes += q->chunks[k].size;
+		most = bytes > most ? bytes : most;
+		all += bytes;
+	}
+	return most > all / 100 * LARGEST_PERCENT;
+}
+
+/*
+ * Threads that take turns are analysed no faster by workers that do, too. Whose parts wait for each other must not wait
+ * for what is said, besides.
+ */
+static bool may_exchange(const struct front_ipt *f, const struct analysis *a, const struct options *o)
+{
+	return (o->workers || (cpus() > 1 && !is_one_thread(&f->trace))) && !subscribers_wait(&a->trace.to);
+}
+
+/* Which processes' threads may be apart; of: NULL: none, and records beside the traces need not be read again. */
+static struct pt_apart threads_apart(const struct front_ipt *f, const struct analysis *a, const struct options *o)
+{
+	if (subscribers_by_process(&a->trace.to))
+		return (struct pt_apart){ 0 };
+	if (may_exchange(f, a, o))
+		return (struct pt_apart){ is_any, &a->codes };
+	return (struct pt_apart){ some_is_without_gil(&a->codes) ? is_without_gil : NULL, &a->codes };
+}
+
 /* Processes stay whole unless one of them would keep most workers waiting. */
 static int make_best(struct pt_parts *p, const struct front_ipt *f, const struct analysis *a, const struct options *o)
 {
-	const struct pt_apart none = { 0 }, threads = { is_without_gil, &a->codes };
+	const struct pt_apart none = { 0 };
+	struct pt_apart threads;
 	unsigned most = o->workers ?: cpus() > WORKERS_LEAST ? (unsigned)cpus() : WORKERS_LEAST;
 	int err = pt_parts_make(p, &f->trace, most, &none);
 
 	if (err || p->most <= p->all / 100 * LARGEST_PERCENT)
 		return err;
-	if (subscribers_by_process(&a->trace.to) || !some_is_without_gil(&a->codes))
+	threads = threads_apart(f, a, o);
+	if (!threads.of)
 		return 0;
 	pt_parts_free(p);
 	return pt_parts_make(p, &f->trace, most, &threads);
@@ -108,13 +160,18 @@ static int make_parts(struct pt_parts *p, const struct front_ipt *f, const struc
 
 /* --- each of them -------------------------------------------------------------------------------------------- */
 
-static void keep(struct front_ipt *f, const struct pt_parts *parts, unsigned number, uint64_t *taken)
+/* 0 or -ENOMEM. */
+static int keep(struct front_ipt *f, struct lookahead *ahead, const struct group *group, unsigned number,
+		uint64_t *taken)
 {
 	f->g.apart = true;
 	f->g.all_taken = taken;
+	f->g.ahead = group->exchange ? ahead : NULL;
 	f->trace.merge.order_matters = gil_order_matters;
-	pt_parts_keep(parts, &f->trace, number);
+	pt_parts_keep(group->parts, &f->trace, number);
+	return group->exchange ? lookahead_init(ahead, group->exchange, &group->codes, number) : 0;
 }
+
 
 /* The file is looked through by each in its own thread: of a large one that takes as long as some of the words. */
 static int read_part(struct worker *w)
@@ -126,8 +183,9 @@ static int read_part(struct worker *w)
 	w->opened = true;
 	w->f.as_perf = w->first->as_perf;
 	w->f.g.processes = w->first->g.processes;
-	keep(&w->f, w->parts, w->number, w->first->g.all_taken);
-	return front_ipt_decode(&w->f, w->a);
+	w->a->trace.exchanges = w->group->exchange;
+	err = keep(&w->f, &w->ahead, w->group, w->number, w->first->g.all_taken);
+	return err ?: front_ipt_decode(&w->f, w->a);
 }
 
 static void *work(void *worker)
@@ -135,6 +193,8 @@ static void *work(void *worker)
 	struct worker *w = worker;
 
 	w->err = read_part(w);
+	if (w->err && w->group->exchange)
+		exchange_fail(w->group->exchange);
 	analysis_heard(w->a);
 	return NULL;
 }
@@ -188,7 +248,7 @@ static int end(struct worker *w, struct front_ipt *f)
 /* --- all of them --------------------------------------------------------------------------------------------- */
 
 /* Parts are made before any of them is read. Nobody waits for one that is not. */
-static int run(struct worker *others, unsigned n, struct front_ipt *f, struct analysis *a)
+static int run(struct worker *others, unsigned n, struct front_ipt *f, struct analysis *a, const struct group *group)
 {
 	int err = 0;
 
@@ -198,30 +258,72 @@ static int run(struct worker *others, unsigned n, struct front_ipt *f, struct an
 			analysis_heard(others[i].a);
 	}
 	err = err ?: front_ipt_decode(f, a);
+	if (err && group->exchange)
+		exchange_fail(group->exchange);
 	analysis_heard(a);
 	return err;
+}
+
+static int read_with(struct worker *all, unsigned n, struct front_ipt *f, struct analysis *a, const struct options *o,
+		     const char *path)
+{
+	const struct group *group = all->group;
+	unsigned made = 1;
+	uint64_t taken = 0;
+	int err = keep(f, &all->ahead, group, 0, &taken);
+
+	a->trace.exchanges = group->exchange;
+	for (; made < n && !err; made++) {
+		all[made] = (struct worker){ .first = f, .path = path, .group = group, .number = made };
+		err = analysis_open_part(&all[made].a, a, o, &group->codes, made);
+	}
+	err = err ?: run(all + 1, made - 1, f, a, group);
+	for (unsigned i = 1; i < made; i++)
+		err = end(&all[i], f) ?: err;
+	f->g.all_taken = NULL;
+	f->g.ahead = NULL;
+	return err;
+}
+
+/* The first one is this thread, of which the worker has no more than what is ahead. */
+static int read_in_group(struct group *group, unsigned n, struct front_ipt *f, struct analysis *a,
+			 const struct options *o, const char *path)
+{
+	struct worker *all = calloc(n, sizeof(*all));
+	int err = all ? 0 : -ENOMEM;
+
+	if (all)
+		all->group = group;
+	err = err ?: read_with(all, n, f, a, o, path);
+	for (unsigned i = 0; all && i < n; i++)
+		lookahead_free(&all[i].ahead);
+	free(all);
+	return err ? -EAGAIN : result(f, a, 0);
+}
+
+/* A process with a GIL has threads in several of them. */
+static bool share_gil(const struct pt_parts *parts, const struct codes *c)
+{
+	bool share = false;
+
+	for (struct map_slot *s = NULL; (s = map_next(&parts->several, s));)
+		share |= pt_parts_several(parts, (int32_t)s->key) && !is_without_gil(c, (int32_t)s->key);
+	return share;
 }
 
 static int read_apart(struct front_ipt *f, struct analysis *a, const struct options *o, const char *path,
 		      const struct pt_parts *parts, unsigned n)
 {
-	const struct codes_parts of = { part_of, part_has, parts_are_several, parts };
-	struct worker *others = calloc(n - 1, sizeof(*others));
-	unsigned made = 0;
-	uint64_t taken = 0;
-	int err = others ? 0 : -ENOMEM;
+	struct group group = { parts, { part_of, part_has, parts_are_several, parts }, NULL };
+	struct exchange exchange;
+	int err;
 
-	keep(f, parts, 0, &taken);
-	for (; made < n - 1 && !err; made++) {
-		others[made] = (struct worker){ .first = f, .path = path, .parts = parts, .number = made + 1 };
-		err = analysis_open_part(&others[made].a, a, o, &of, made + 1);
-	}
-	err = err ?: run(others, made, f, a);
-	for (unsigned i = 0; i < made; i++)
-		err = end(&others[i], f) ?: err;
-	f->g.all_taken = NULL;
-	free(others);
-	return err ? -EAGAIN : result(f, a, 0);
+	if (!share_gil(parts, &a->codes))
+		return read_in_group(&group, n, f, a, o, path);
+	group.exchange = &exchange;
+	err = exchange_init(&exchange, n) ?: read_in_group(&group, n, f, a, o, path);
+	exchange_free(&exchange);
+	return err;
 }
 
 /* What cannot be taken apart for a fault in the file is read by one, which tells that. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/pid_list.h"
+#include "lookahead.h"
 #include "model/profile_join.h"
 #include "pipe.h"
 
@@ -83,6 +84,21 @@ static int take_run(struct gather *g, const struct words *w, uint32_t from, cons
 	return decode_gap(d, run->pid, run->tid);
 }
 
+/* A run, or in parts, where a thread of another worker waits between two of its words. */
+static int take_whole(struct gather *g, const struct words *w, uint32_t from, const struct word_run *run)
+{
+	struct word_run part = *run;
+	uint32_t end = from + run->n;
+	int err;
+
+	do {
+		err = g->ahead ? lookahead_reach(g, w, from, end, &part.n) : 0;
+		err = err ?: take_run(g, w, from, &part);
+		from += part.n;
+	} while (from < end && !err);
+	return err;
+}
+
 /* Whose they are, and which cycles they have, may depend on what others did before. */
 const char *gather_unjoinable(const struct gather *g)
 {
@@ -99,7 +115,7 @@ int gather_take(struct gather *g, const struct words *w)
 	int err = 0;
 
 	for (uint32_t i = 0; i < w->nruns && !err; at += w->runs[i++].n)
-		err = take_run(g, w, at, &w->runs[i]);
+		err = take_whole(g, w, at, &w->runs[i]);
 	gather_show_progress(g, w->n);
 	return !err && g->apart && gather_unjoinable(g) ? -EAGAIN : err;
 }
@@ -128,9 +144,16 @@ int gather_pass_on(struct gather *g)
 		g->room = pipe_words(g->pipe);
 		return more ? 0 : -ECANCELED;
 	}
+	if (g->ahead)
+		return gather_failed(g, lookahead_turn(g));
 	err = gather_failed(g, gather_take(g, g->room));
 	g->room->n = g->room->nruns = 0;
 	return err;
+}
+
+int gather_end(struct gather *g)
+{
+	return g->ahead ? lookahead_end(g) : 0;
 }
 
 bool gather_is_wanted(struct gather *g, int32_t pid)

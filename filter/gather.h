@@ -16,6 +16,7 @@
 #include "model/ticks.h"
 #include "progress.h"
 
+struct lookahead;
 struct pipe;
 
 struct gather {
@@ -23,6 +24,7 @@ struct gather {
 	struct progress *progress; /* NULL: none is shown */
 	struct pipe *pipe;	   /* NULL: one thread does all */
 	struct words *room;	   /* where words are put */
+	struct lookahead *ahead;   /* NULL: they are analysed as soon as it is full */
 	uint64_t taken;		   /* words that were analysed, */
 	uint64_t *all_taken;	   /* also by others: in place of it; NULL: there are none */
 	int err;		   /* what the analysis said, or the thread that decodes */
@@ -88,6 +90,9 @@ const char *gather_unjoinable(const struct gather *g);
 
 /* All of one room. -EAGAIN: other processes are analysed elsewhere, and this cannot be joined to them. */
 int gather_take(struct gather *g, const struct words *w);
+
+/* After the last room. 0 or a negative errno. */
+int gather_end(struct gather *g);
 
 /* All that comes through the pipe; after a failure it is closed. */
 int gather_take_all(struct gather *g);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gil.h"
 
+#include "gil_apart.h"
 #include "shared/marker.h"
 #include "thread.h"
 
@@ -13,8 +14,23 @@ void gil_until(struct gil *g, uint64_t ns)
 	g->since_ns = ns;
 }
 
-static void hold(struct gil *g, struct thread *t)
+static void change_hold(struct gil *g, struct thread *t, uint64_t ns, bool maybe)
 {
+	g->apart->holder = 0;
+	if (t == g->holder)
+		return;
+	gil_apart_waited(g->apart, g->waiting, ns);
+	if (g->holder)
+		gil_apart_leave(g->apart, g->holder, ns);
+	if (t)
+		gil_apart_take(g->apart, maybe, ns);
+}
+
+/* NULL: none of the own threads. maybe: it only seems so. */
+static void hold(struct gil *g, struct thread *t, uint64_t ns, bool maybe)
+{
+	if (g->apart)
+		change_hold(g, t, ns, maybe);
 	if (g->holder)
 		g->holder->holds_gil = false;
 	g->holder = t;
@@ -25,38 +41,126 @@ static void hold(struct gil *g, struct thread *t)
 void gil_take(struct gil *g, struct thread *t, uint64_t ns)
 {
 	gil_until(g, ns);
-	hold(g, t);
+	hold(g, t, ns, false);
 }
 
-static void want(struct gil *g, struct thread *t, bool wants)
+static void count_waiting(struct gil *g, int more, uint64_t ns)
 {
-	g->waiting += wants - t->wants_gil;
+	if (g->apart)
+		gil_apart_waited(g->apart, g->waiting, ns);
+	g->waiting += more;
+}
+
+static void want(struct gil *g, struct thread *t, bool wants, uint64_t ns)
+{
+	count_waiting(g, wants - t->wants_gil, ns);
 	t->wants_gil = wants;
 }
 
-/* After another wait a thread has it only if no wait for it follows. */
+/* After another wait a thread has it only if no wait for it follows, and nobody has it. */
+static void may_hold(struct gil *g, struct thread *t, uint64_t ns)
+{
+	if (!g->holder && !(g->apart && g->apart->holder))
+		hold(g, t, ns, true);
+	else if (g->apart && !t->holds_gil)
+		gil_apart_left(g->apart, ns);
+}
+
+/* What a WAIT word says. */
+struct said {
+	bool begins, is_gil, got, is_ring;
+};
+
+static struct said said_of(uint64_t payload)
+{
+	unsigned kind = payload >> MARKER_WAIT_SHIFT & MARKER_WAIT_MASK;
+	bool begins = payload & MARKER_WAIT_BEGINS, is_gil = kind == WAIT_FOR_GIL;
+
+	return (struct said){ begins, is_gil, is_gil && !begins && !(payload & MARKER_GIL_NOT_GOT),
+			      kind == WAIT_FOR_RING };
+}
+
+/* It should come after all that others said until then. */
+static void count_word(struct gil_apart *a, const struct thread *t, uint64_t payload, uint64_t ns)
+{
+	a->words += gil_apart_sum(t->tid, payload, ns);
+	a->lost |= ns < a->heard_ns;
+}
+
 void gil_word(struct gil *g, struct thread *t, uint64_t payload, uint64_t ns)
 {
-	bool begins = payload & MARKER_WAIT_BEGINS;
-	unsigned kind = payload >> MARKER_WAIT_SHIFT & MARKER_WAIT_MASK;
-	bool is_gil = kind == WAIT_FOR_GIL, got = is_gil && !(payload & MARKER_GIL_NOT_GOT);
+	struct said s = said_of(payload);
 
-	g->told |= is_gil;
+	g->told |= s.is_gil;
 	gil_until(g, ns);
-	if (kind == WAIT_FOR_RING) /* with the GIL */
+	if (g->apart)
+		count_word(g->apart, t, payload, ns);
+	if (s.is_ring) /* with the GIL */
 		return;
-	want(g, t, begins && is_gil);
-	if (begins && t->holds_gil)
-		hold(g, NULL);
-	else if (!begins && (got || (!is_gil && !g->holder)))
-		hold(g, t);
+	want(g, t, s.begins && s.is_gil, ns);
+	if (s.begins && t->holds_gil)
+		hold(g, NULL, ns, false);
+	else if (s.got)
+		hold(g, t, ns, false);
+	else if (!s.begins && !s.is_gil)
+		may_hold(g, t, ns);
+}
+
+#define GIL_WANTS      ((void *)1)
+#define GIL_HAS_WANTED ((void *)2)
+
+/* 0 or -ENOMEM. */
+static int other_wants(struct gil *g, int32_t tid, bool wants, uint64_t ns)
+{
+	bool did = map_get(&g->apart->wanting, (uint32_t)tid) == GIL_WANTS;
+
+	if (wants == did)
+		return 0;
+	count_waiting(g, wants - did, ns);
+	return map_put(&g->apart->wanting, (uint32_t)tid, wants ? GIL_WANTS : GIL_HAS_WANTED);
+}
+
+static void other_takes(struct gil *g, int32_t tid, uint64_t ns)
+{
+	hold(g, NULL, ns, false);
+	g->apart->holder = tid;
+}
+
+static int other_waits(struct gil *g, int32_t tid, uint64_t payload, uint64_t ns)
+{
+	struct said s = said_of(payload);
+	int err;
+
+	g->told |= s.is_gil;
+	if (s.is_ring)
+		return 0;
+	err = other_wants(g, tid, s.begins && s.is_gil, ns);
+	if (s.begins && g->apart->holder == tid)
+		g->apart->holder = 0;
+	if (s.got || (!s.begins && !s.is_gil && !g->holder && !g->apart->holder))
+		other_takes(g, tid, ns);
+	return err;
+}
+
+int gil_other_word(struct gil *g, int32_t tid, uint64_t word, uint64_t ns)
+{
+	g->apart->lost |= ns < g->apart->heard_ns;
+	g->apart->heard_ns = ns;
+	gil_until(g, ns);
+	if (!gil_is_taken_by(word))
+		return other_waits(g, tid, marker_payload(word), ns);
+	if (g->apart->holder != tid)
+		other_takes(g, tid, ns);
+	return 0;
 }
 
 void gil_lose(struct gil *g, struct thread *t)
 {
-	want(g, t, false);
+	want(g, t, false, g->since_ns);
+	if (g->apart)
+		g->apart->lost = true;
 	if (t->holds_gil)
-		hold(g, NULL);
+		hold(g, NULL, g->since_ns, false);
 }
 
 /* What a word does to the holder. */
@@ -85,6 +189,11 @@ static enum act act_of(uint64_t word)
 	return payload & MARKER_GIL_NOT_GOT ? ACT_NONE : ACT_GOT;
 }
 
+bool gil_is_taken_by(uint64_t word)
+{
+	return marker_is_event(word) || marker_is_numbered(word) || marker_is_c_call(word) || !(word >> 32);
+}
+
 /* Where both take it the later one has it; and who may take it does so unless it is held. In all else they agree. */
 bool gil_order_matters(uint64_t one, uint64_t other)
 {
@@ -96,4 +205,12 @@ bool gil_order_matters(uint64_t one, uint64_t other)
 	};
 
 	return matters[act_of(one)][act_of(other)];
+}
+
+void gil_end(struct gil *g, uint64_t ns)
+{
+	gil_until(g, ns);
+	gil_apart_waited(g->apart, g->waiting, g->since_ns);
+	if (g->holder)
+		gil_apart_leave(g->apart, g->holder, UINT64_MAX);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct gil_apart;
 struct thread;
 
 /* A process's. */
@@ -19,6 +20,7 @@ struct gil {
 	uint64_t since_ns;
 	struct thread *holder; /* NULL: not known */
 	bool told;	       /* a thread said that it waits for it */
+	struct gil_apart *apart; /* some of its threads are analysed elsewhere; NULL: all are here */
 };
 
 /* Up to ns the holder had it while others waited: added to its thread, and the function that it is in. */
@@ -42,8 +44,20 @@ void gil_take(struct gil *g, struct thread *t, uint64_t ns);
 /* A WAIT word of the thread. */
 void gil_word(struct gil *g, struct thread *t, uint64_t payload, uint64_t ns);
 
+/*
+ * Of a thread that is analysed elsewhere: a WAIT word, or one of an event of code, of which not all need be told (those
+ * that are not are why gil_apart.h exists). It comes before what own threads do then. 0 or -ENOMEM.
+ */
+int gil_other_word(struct gil *g, int32_t tid, uint64_t word, uint64_t ns);
+
+/* Of an event of code: who has it no longer, or has it already, takes it. */
+bool gil_is_taken_by(uint64_t word);
+
 /* Two threads' words have the same time: does it make a difference here which of them comes first? */
 bool gil_order_matters(uint64_t one, uint64_t other);
+
+/* No word comes any more; ns: the latest since_ns of all that are this process's. */
+void gil_end(struct gil *g, uint64_t ns);
 
 /* What the thread does is not known any more. */
 void gil_lose(struct gil *g, struct thread *t);

@@ -51,6 +51,9 @@ struct thread {
 /* It had the GIL for that time, while others waited: so had its innermost function that is written in Python. */
 void thread_held_gil(struct thread *t, uint64_t ns);
 
+/* That function, or NULL. */
+struct function *thread_gil_function(const struct thread *t);
+
 /* Its stack of that interpreter, made if there is none yet. NULL: no memory. */
 COLD struct stack *thread_stack(struct thread *t, uint32_t interpreter);
 

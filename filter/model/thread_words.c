@@ -124,13 +124,20 @@ static int take_native(struct thread *t, const struct sample *s, struct profile 
 	return fn ? sampled_add(fn->sampled, (uint32_t)s->payload) : 0;
 }
 
-void thread_held_gil(struct thread *t, uint64_t ns)
+struct function *thread_gil_function(const struct thread *t)
 {
 	const struct code *code = python_code(thread_innermost_stack(t));
 
+	return code ? code->function : NULL;
+}
+
+void thread_held_gil(struct thread *t, uint64_t ns)
+{
+	struct function *function = thread_gil_function(t);
+
 	t->gil_held_ns += ns;
-	if (code)
-		code->function->gil_held_ns += ns;
+	if (function)
+		function->gil_held_ns += ns;
 }
 
 static int begin_collection(struct thread *t, struct stack *st, struct code *code, const struct sample *s,

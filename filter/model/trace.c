@@ -8,6 +8,7 @@
 
 #include "base/cold.h"
 #include "apart.h"
+#include "gil_apart.h"
 #include "base/pid_list.h"
 #include "objects.h"
 #include "profile_join.h"
@@ -45,9 +46,25 @@ static void *of_process(struct map *m, int32_t pid, size_t size)
 	return found ? found : map_add(m, (uint32_t)pid, size);
 }
 
+static struct gil *gil_of(struct trace *t, int32_t pid)
+{
+	struct gil *g = of_process(&t->gils, pid, sizeof(*g));
+
+	if (g && t->exchanges && !g->apart)
+		g->apart = calloc(1, sizeof(*g->apart));
+	return g && (!t->exchanges || g->apart) ? g : NULL;
+}
+
+int trace_other_word(struct trace *t, int32_t pid, int32_t tid, uint64_t word, uint64_t ns)
+{
+	struct gil *g = gil_of(t, pid);
+
+	return g ? gil_other_word(g, tid, word, ns) : -ENOMEM;
+}
+
 static struct thread *make_thread(struct trace *t, struct map *threads, const struct sample *s, uint64_t key)
 {
-	struct gil *gil = of_process(&t->gils, s->pid, sizeof(*gil));
+	struct gil *gil = gil_of(t, s->pid);
 	struct objects *objects = of_process(&t->objects, s->pid, sizeof(*objects));
 	struct thread *th = gil && objects ? map_add(threads, key, sizeof(*th)) : NULL;
 
@@ -556,6 +573,8 @@ void trace_free(struct trace *t)
 			thread_free(s->value);
 	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
 		thread_free(s->value);
+	for (struct map_slot *s = NULL; (s = map_next(&t->gils, s));)
+		gil_apart_free(((struct gil *)s->value)->apart);
 	map_free_all(&t->objects);
 	map_free_all(&t->gils);
 	map_free(&t->threads);

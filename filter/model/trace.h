@@ -34,6 +34,7 @@ struct trace {
 	struct map gils;    /* pid -> struct gil */
 	struct map objects; /* pid -> struct objects */
 	struct thread *last;
+	bool exchanges;		 /* other threads' waits are told (trace_other_word()) */
 	struct trace *next;	 /* of others, or other threads (apart.h): trace_finish() of the first adds it */
 	bool begun, started;	 /* there was a sample; there was one in the window */
 	char error[TRACE_ERROR]; /* one line, if the window is at fault */
@@ -53,6 +54,9 @@ void trace_processes(struct trace *t, const char *only);
 
 /* A sample_fn (decode.h) whose `to` is a struct trace. 0, -ENOMEM, or what a sink or time_span_resolve() returned. */
 int trace_feed(void *trace, const struct sample *s);
+
+/* A word of a thread of that process, which is analysed elsewhere: gil_other_word(). */
+int trace_other_word(struct trace *t, int32_t pid, int32_t tid, uint64_t word, uint64_t ns);
 
 /* The same of events without a sample. */
 extern const struct quick_feed trace_quick_feed;

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+/* Each decodes as far ahead as there is room, so whoever has the earliest word in a full ring can always go on. */
+#include "lookahead.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gather.h"
+#include "model/gil_apart.h"
+#include "shared/marker.h"
+
+int lookahead_init(struct lookahead *l, struct exchange *e, const struct codes_parts *parts, unsigned me)
+{
+	*l = (struct lookahead){ .exchange = e, .parts = parts, .me = me, .pid = -1 };
+	l->rooms = calloc(LOOKAHEAD_ROOMS, sizeof(*l->rooms));
+	return l->rooms ? 0 : -ENOMEM;
+}
+
+void lookahead_free(struct lookahead *l)
+{
+	free(l->rooms);
+	map_free(&l->threads);
+	free(l->own.all);
+	free(l->heard.all);
+}
+
+struct words *lookahead_room(struct lookahead *l)
+{
+	struct words *w = &l->rooms[(l->first + l->n) % LOOKAHEAD_ROOMS];
+
+	w->n = w->nruns = 0;
+	return w;
+}
+
+/* --- what is said --------------------------------------------------------------------------------------------- */
+
+/* Without a GIL a thread can be analysed whatever others wait for. */
+static bool is_apart(struct lookahead *l, const struct codes *c, int32_t pid)
+{
+	const struct process *p = pid < 0 ? NULL : map_get(&c->processes, (uint32_t)pid);
+
+	if (pid != l->pid)
+		l->is_apart = l->parts->several(l->parts->to, pid) && !(p && p->free_threaded);
+	l->pid = pid;
+	return l->is_apart;
+}
+
+/* After a thread's wait its first event of code is said, too: it has the GIL. */
+#define TOOK  ((void *)1)
+#define WAITS ((void *)2)
+
+/* Of a run that others have threads of the process of. */
+static int add_word(struct lookahead *l, const struct word_run *run, uint64_t bits, uint64_t ns, bool waits)
+{
+	struct exchange_word word = { ns, bits, run->pid, run->tid };
+
+	return exchange_add(&l->own, &word) ?: map_put(&l->threads, (uint32_t)run->tid, waits ? WAITS : TOOK);
+}
+
+static bool is_wait(uint64_t bits)
+{
+	return marker_is_extension(bits) && marker_kind(bits) == KIND_WAIT;
+}
+
+/* A run's; the time must not go back. */
+static int add_words(struct lookahead *l, const struct word_run *run, const struct words *w, uint32_t from, bool apart)
+{
+	bool took = !apart || map_get(&l->threads, (uint32_t)run->tid) == TOOK;
+	int err = 0;
+
+	for (uint32_t i = from; i < from + run->n && !err; i++) {
+		uint64_t bits = w->bits[i];
+		bool waits = is_wait(bits);
+
+		if (waits)
+			l->sum += gil_apart_sum(run->tid, marker_payload(bits), w->ns[i]);
+		if (apart && (waits || (!took && gil_is_taken_by(bits)))) {
+			err = add_word(l, run, bits, w->ns[i], waits);
+			took = !waits;
+		}
+	}
+	return err;
+}
+
+static bool goes_back(struct lookahead *l, const struct word_run *run, const struct words *w, uint32_t from)
+{
+	bool back = false;
+
+	for (uint32_t i = from; i < from + run->n; i++) {
+		back |= w->ns[i] < l->last_ns;
+		l->last_ns = w->ns[i];
+	}
+	return back;
+}
+
+static int add_run(struct lookahead *l, const struct codes *c, const struct word_run *run, const struct words *w,
+		   uint32_t from)
+{
+	if (goes_back(l, run, w, from))
+		return -EAGAIN;
+	return run->kind == RUN_WORDS ? add_words(l, run, w, from, is_apart(l, c, run->pid)) : 0;
+}
+
+static int say(struct lookahead *l, const struct codes *c, const struct words *w)
+{
+	uint32_t at = 0;
+	int err = 0;
+
+	l->own.n = 0;
+	for (uint32_t i = 0; i < w->nruns && !err; at += w->runs[i++].n)
+		err = add_run(l, c, &w->runs[i], w, at);
+	return err ?: exchange_say(l->exchange, l->me, &l->own, l->last_ns);
+}
+
+/* --- what is heard, and taken --------------------------------------------------------------------------------- */
+
+/* Those that were taken are of no more use. */
+static int hear(struct lookahead *l, uint64_t ns)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = l->at; i < l->heard.n; i++)
+		l->heard.all[n++] = l->heard.all[i];
+	l->heard.n = n;
+	l->at = 0;
+	return exchange_hear(l->exchange, l->me, ns, &l->heard);
+}
+
+/* The first n; waiting for others once. */
+static int take(struct gather *g, uint32_t n)
+{
+	struct lookahead *l = g->ahead;
+	int err = n ? hear(l, l->until_ns[(l->first + n - 1) % LOOKAHEAD_ROOMS]) : 0;
+
+	for (; n && !err; n--) {
+		err = gather_take(g, &l->rooms[l->first]);
+		l->first = (l->first + 1) % LOOKAHEAD_ROOMS;
+		l->n--;
+	}
+	return err;
+}
+
+int lookahead_turn(struct gather *g)
+{
+	struct lookahead *l = g->ahead;
+	int err = say(l, &g->analysis->codes, g->room);
+
+	l->until_ns[(l->first + l->n++) % LOOKAHEAD_ROOMS] = l->last_ns;
+	if (l->n == LOOKAHEAD_ROOMS)
+		err = err ?: take(g, LOOKAHEAD_ROOMS / 2);
+	g->room = lookahead_room(l);
+	return err;
+}
+
+static struct exchange_word *next(const struct lookahead *l)
+{
+	return l->at < l->heard.n ? &l->heard.all[l->at] : NULL;
+}
+
+static int tell(struct gather *g, const struct exchange_word *w)
+{
+	const struct codes_parts *p = g->ahead->parts;
+
+	g->ahead->at++;
+	if (!p->has(p->to, w->pid, g->ahead->me))
+		return 0;
+	return trace_other_word(&g->analysis->trace, w->pid, w->tid, w->bits, w->ns);
+}
+
+/*
+ * Of all threads the sums of what was said and of what was acted on are the same, and no word was another software's, or
+ * others heard of what is none.
+ */
+static int compare(const struct gather *g)
+{
+	uint64_t sum = 0;
+
+	for (struct map_slot *s = NULL; (s = map_next(&g->analysis->trace.gils, s));)
+		sum += ((const struct gil *)s->value)->apart->words;
+	return sum == g->ahead->sum && !g->analysis->trace.profile.foreign ? 0 : -EAGAIN;
+}
+
+int lookahead_end(struct gather *g)
+{
+	struct lookahead *l = g->ahead;
+	int err;
+
+	l->own.n = 0;
+	err = exchange_say(l->exchange, l->me, &l->own, UINT64_MAX);
+	err = err ?: take(g, l->n);
+	err = err ?: hear(l, UINT64_MAX);
+	while (next(l) && !err)
+		err = tell(g, next(l));
+	return err ?: compare(g);
+}
+
+/* Does it matter which is first, the other's or own words of that time, from there on? */
+static bool is_unsure(const struct exchange_word *other, const struct words *w, uint32_t from, uint32_t end)
+{
+	bool unsure = false;
+
+	for (uint32_t i = from; i < end && w->ns[i] == other->ns; i++)
+		unsure |= gil_order_matters(other->bits, w->bits[i]);
+	return unsure;
+}
+
+/* The first word from there on that comes at ns or after it. */
+static uint32_t first_at(const struct words *w, uint32_t from, uint32_t end, uint64_t ns)
+{
+	while (from < end) {
+		uint32_t middle = (from + end) / 2;
+
+		if (w->ns[middle] < ns)
+			from = middle + 1;
+		else
+			end = middle;
+	}
+	return from;
+}
+
+int lookahead_reach(struct gather *g, const struct words *w, uint32_t from, uint32_t end, uint32_t *n)
+{
+	const struct exchange_word *other;
+	int err = 0;
+
+	while (from < end && (other = next(g->ahead)) && other->ns <= w->ns[from] && !err)
+		err = is_unsure(other, w, from, end) ? -EAGAIN : tell(g, other);
+	other = next(g->ahead);
+	*n = (other ? first_at(w, from, end, other->ns) : end) - from;
+	return err;
+}

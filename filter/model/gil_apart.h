@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gil_apart.h - a process's GIL where some of its threads are analysed elsewhere, in another thread at the same time.
+ *
+ * Here is known, in the order of time, what all threads wait for, and of events of code only those of the own ones. So
+ * an own thread may seem to hold the GIL still, although an event of another's shows that it does not. It is kept when
+ * the own ones seemed to hold it, and compared at the end: where it was two threads' at once, and somebody waited for
+ * it, one analysis has to look at all threads.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+
+struct function;
+struct thread;
+
+/* An own thread seems to have it: from, and until when. ns */
+struct gil_hold {
+	uint64_t from, to;
+	uint64_t last; /* its last event in it, or before it */
+	uint64_t waited_from, waited_to; /* ns that threads waited for it until then, added up */
+	bool maybe;	 /* it began with the end of another wait, when nobody seemed to have it */
+	uint64_t shared; /* from when on another thread seemed to have it elsewhere; UINT64_MAX: it never did */
+	uint64_t wrong;	 /* from which `waited` on another had it, until `to`; UINT64_MAX: none did */
+	struct thread *thread;
+	struct function *function; /* that what others waited at the end of it was added to; NULL: none */
+};
+
+struct gil_apart {
+	struct map wanting;	/* tid -> GIL_WANTS or GIL_HAS_WANTED, of others' threads */
+	int32_t holder;		/* the other's thread that has it, as far as is known; 0: none */
+	uint64_t waited_ns;	/* that threads have waited for it, added up, */
+	uint64_t waited_until;	/* until then */
+	struct gil_hold *holds; /* in the order of time */
+	uint64_t *left;		/* when a wait of an own thread ended and another seemed to have it */
+	uint32_t n, room, nleft, left_room;
+	uint64_t heard_ns; /* the last word of another's */
+	uint64_t words;	   /* a sum of all own words that were acted on (gil_apart_sum()) */
+	bool lost;	   /* it cannot be followed: order, a gap, or memory */
+};
+
+/* More are not kept: one analysis looks at all threads then. 22 MB. */
+#define GIL_HOLDS_MOST (1u << 18)
+
+/* So many threads have waited for it until now. */
+void gil_apart_waited(struct gil_apart *a, uint32_t waiting, uint64_t ns);
+
+/* An own thread has it since then. gil_apart_waited() first, here and below. */
+void gil_apart_take(struct gil_apart *a, bool maybe, uint64_t ns);
+
+/* It was that thread's until then. UINT64_MAX: until the end. */
+void gil_apart_leave(struct gil_apart *a, struct thread *t, uint64_t ns);
+
+/* An own thread's wait for something else ended, and another thread seems to have it. */
+void gil_apart_left(struct gil_apart *a, uint64_t ns);
+
+/* Of all words that are said of a thread the sum does not depend on their order. */
+static inline uint64_t gil_apart_sum(int32_t tid, uint64_t payload, uint64_t ns)
+{
+	return ((payload ^ (uint64_t)(uint32_t)tid) * 0x9e3779b97f4a7c15ull ^ ns) * 0x9e3779b97f4a7c15ull;
+}
+
+/* After the end: marks what own threads of both seemed to hold at once. Is it not known whose it was? */
+bool gil_apart_clash(struct gil_apart *one, struct gil_apart *other);
+
+/* After that of all pairs: was it not certain whose it was when a wait of this one's threads ended? */
+bool gil_apart_unsure(const struct gil_apart *one, const struct gil_apart *const *all, unsigned n);
+
+/* After that: what was added to own threads while another's had it is taken away again. */
+void gil_apart_correct(struct gil_apart *a);
+
+void gil_apart_free(struct gil_apart *a);
