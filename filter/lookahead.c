@@ -19,7 +19,7 @@ int lookahead_init(struct lookahead *l, struct exchange *e, const struct codes_p
 void lookahead_free(struct lookahead *l)
 {
 	free(l->rooms);
-	map_free(&l->threads);
+	map_free_all(&l->threads);
 	free(l->own.all);
 	free(l->heard.all);
 }
@@ -45,41 +45,55 @@ static bool is_apart(struct lookahead *l, const struct codes *c, int32_t pid)
 	return l->is_apart;
 }
 
-/* After a thread's wait its first event of code is said, too: it has the GIL. */
-#define TOOK  ((void *)1)
-#define WAITS ((void *)2)
-
-/* Of a run that others have threads of the process of. */
-static int add_word(struct lookahead *l, const struct word_run *run, uint64_t bits, uint64_t ns, bool waits)
-{
-	struct exchange_word word = { ns, bits, run->pid, run->tid };
-
-	return exchange_add(&l->own, &word) ?: map_put(&l->threads, (uint32_t)run->tid, waits ? WAITS : TOOK);
-}
-
 static bool is_wait(uint64_t bits)
 {
 	return marker_is_extension(bits) && marker_kind(bits) == KIND_WAIT;
 }
 
-/* A run's; the time must not go back. */
-static int add_words(struct lookahead *l, const struct word_run *run, const struct words *w, uint32_t from, bool apart)
+/* Has it taken the GIL since it waited, and when was its last event? */
+struct lookahead_thread {
+	bool took;
+	uint64_t last_ns;
+};
+
+static struct lookahead_thread *thread_of(struct lookahead *l, int32_t tid)
 {
-	bool took = !apart || map_get(&l->threads, (uint32_t)run->tid) == TOOK;
-	int err = 0;
+	struct lookahead_thread *t = map_get(&l->threads, (uint32_t)tid);
+
+	return t ? t : map_add(&l->threads, (uint32_t)tid, sizeof(*t));
+}
+
+/* After a wait the first event of code is said, too, and after a time in which a C function may have let others run. */
+static bool is_said(struct lookahead_thread *t, uint64_t bits, uint64_t ns)
+{
+	bool waits = is_wait(bits), takes = !waits && gil_is_taken_by(bits);
+	bool said = waits || (takes && (!t->took || ns - t->last_ns > LOOKAHEAD_QUIET_NS));
+
+	t->took = (t->took || takes) && !waits;
+	t->last_ns = ns;
+	return said;
+}
+
+/* Of a run that others have threads of the process of. */
+static int say_words(struct lookahead *l, const struct word_run *run, const struct words *w, uint32_t from)
+{
+	struct lookahead_thread *t = thread_of(l, run->tid);
+	int err = t ? 0 : -ENOMEM;
 
 	for (uint32_t i = from; i < from + run->n && !err; i++) {
-		uint64_t bits = w->bits[i];
-		bool waits = is_wait(bits);
+		struct exchange_word word = { w->ns[i], w->bits[i], run->pid, run->tid };
 
-		if (waits)
-			l->sum += gil_apart_sum(run->tid, marker_payload(bits), w->ns[i]);
-		if (apart && (waits || (!took && gil_is_taken_by(bits)))) {
-			err = add_word(l, run, bits, w->ns[i], waits);
-			took = !waits;
-		}
+		if (is_said(t, word.bits, word.ns))
+			err = exchange_add(&l->own, &word);
 	}
 	return err;
+}
+
+static void sum_up(struct lookahead *l, const struct word_run *run, const struct words *w, uint32_t from)
+{
+	for (uint32_t i = from; i < from + run->n; i++)
+		if (is_wait(w->bits[i]))
+			l->sum += gil_apart_sum(run->tid, marker_payload(w->bits[i]), w->ns[i]);
 }
 
 static bool goes_back(struct lookahead *l, const struct word_run *run, const struct words *w, uint32_t from)
@@ -93,12 +107,16 @@ static bool goes_back(struct lookahead *l, const struct word_run *run, const str
 	return back;
 }
 
+/* The time must not go back. */
 static int add_run(struct lookahead *l, const struct codes *c, const struct word_run *run, const struct words *w,
 		   uint32_t from)
 {
 	if (goes_back(l, run, w, from))
 		return -EAGAIN;
-	return run->kind == RUN_WORDS ? add_words(l, run, w, from, is_apart(l, c, run->pid)) : 0;
+	if (run->kind != RUN_WORDS)
+		return 0;
+	sum_up(l, run, w, from);
+	return is_apart(l, c, run->pid) ? say_words(l, run, w, from) : 0;
 }
 
 static int say(struct lookahead *l, const struct codes *c, const struct words *w)

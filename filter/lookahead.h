@@ -21,6 +21,9 @@ struct gather;
  */
 #define LOOKAHEAD_ROOMS 128
 
+/* A C function that lets others run takes longer than that to do something; as does to give the GIL away, and get it. */
+#define LOOKAHEAD_QUIET_NS 5000
+
 struct lookahead {
 	struct exchange *exchange;
 	const struct codes_parts *parts;
@@ -32,7 +35,7 @@ struct lookahead {
 	uint64_t sum;		/* of all own WAIT words (gil_apart_sum()) */
 	int32_t pid;		/* the last process that a WAIT word was of, */
 	bool is_apart;		/* and whether others have threads of it */
-	struct map threads;	/* tid -> has it taken the GIL since it waited? */
+	struct map threads;	/* tid -> struct lookahead_thread */
 	struct exchange_words own, heard;
 	uint32_t at; /* of those that were heard, the next one */
 };

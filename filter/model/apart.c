@@ -39,16 +39,6 @@ static bool is_told_late(const struct trace *t, const struct objects *o, int32_t
 	return o->told && !(p && p->identity);
 }
 
-/* Somebody waited for it: is it not known whose it was? */
-static bool share_gil(const struct gil *g, const struct gil *h)
-{
-	if (!g->told && !h->told)
-		return false;
-	if (!g->apart || !h->apart)
-		return true;
-	return gil_apart_clash(g->apart, h->apart);
-}
-
 static bool are_entangled(const struct trace *one, const struct trace *other, int32_t pid)
 {
 	const struct gil *g = map_get(&one->gils, (uint32_t)pid), *h = map_get(&other->gils, (uint32_t)pid);
@@ -57,7 +47,7 @@ static bool are_entangled(const struct trace *one, const struct trace *other, in
 
 	if (!g || !h || !o || !p)
 		return false;
-	if (share_gil(g, h) || is_told_late(one, o, pid) || is_told_late(other, p, pid))
+	if ((!g->apart && (g->told || h->told)) || is_told_late(one, o, pid) || is_told_late(other, p, pid))
 		return true;
 	return (lost && o->serials + p->serials) || share_addresses(o, p);
 }
@@ -70,49 +60,7 @@ static bool is_entangled(const struct trace *one, const struct trace *other)
 	return false;
 }
 
-/* --- what the end of another wait says of the GIL, by all traces ---------------------------------------------- */
-
-static unsigned gils_of(const struct trace *first, int32_t pid, const struct gil_apart **all)
-{
-	unsigned n = 0;
-
-	for (const struct trace *t = first; t; t = t->next) {
-		const struct gil *g = map_get(&t->gils, (uint32_t)pid);
-
-		if (g && g->apart && g->told)
-			all[n++] = g->apart;
-	}
-	return n;
-}
-
-static bool is_unsure(const struct trace *first, const struct trace *t, const struct gil_apart **room)
-{
-	bool unsure = false;
-
-	for (struct map_slot *s = NULL; !unsure && (s = map_next(&t->gils, s));) {
-		const struct gil *g = s->value;
-
-		if (g->apart && g->told)
-			unsure = gil_apart_unsure(g->apart, room, gils_of(first, (int32_t)s->key, room));
-	}
-	return unsure;
-}
-
-static int check_gils(const struct trace *first)
-{
-	const struct gil_apart **room;
-	size_t n = 0;
-	int err;
-
-	for (const struct trace *t = first; t; t = t->next)
-		n++;
-	room = calloc(n, sizeof(*room));
-	err = room ? 0 : -ENOMEM;
-	for (const struct trace *t = first; t && !err; t = t->next)
-		err = is_unsure(first, t, room) ? -EAGAIN : 0;
-	free(room);
-	return err;
-}
+/* --- whose the GIL was, by all traces ------------------------------------------------------------------------- */
 
 /* Of all traces' of the process. */
 static uint64_t latest(const struct trace *first, int32_t pid)
@@ -127,32 +75,63 @@ static uint64_t latest(const struct trace *first, int32_t pid)
 	return ns;
 }
 
-static void end_gils(const struct trace *first)
+/* The process's, ended, if somebody waited for it; in room. */
+static unsigned end_gils(const struct trace *first, int32_t pid, struct gil_apart **room)
 {
-	for (const struct trace *t = first; t; t = t->next)
-		for (struct map_slot *s = NULL; (s = map_next(&t->gils, s));)
-			gil_end(s->value, latest(first, (int32_t)s->key));
+	uint64_t ns = latest(first, pid);
+	unsigned n = 0;
+
+	for (const struct trace *t = first; t; t = t->next) {
+		struct gil *g = map_get(&t->gils, (uint32_t)pid);
+
+		if (!g || !g->told)
+			continue;
+		gil_end(g, ns);
+		room[n++] = g->apart;
+	}
+	return n;
 }
 
-static void correct_gils(const struct trace *first)
+/* Each process where it is met first. */
+static bool is_first(const struct trace *first, const struct trace *t, int32_t pid)
 {
+	const struct trace *x = first;
+
+	while (x != t && !map_get(&x->gils, (uint32_t)pid))
+		x = x->next;
+	return x == t;
+}
+
+static bool settle(const struct trace *first, struct gil_apart **room)
+{
+	bool clear = true;
+
 	for (const struct trace *t = first; t; t = t->next)
-		for (struct map_slot *s = NULL; (s = map_next(&t->gils, s));)
-			gil_apart_correct(((struct gil *)s->value)->apart);
+		for (struct map_slot *s = NULL; clear && (s = map_next(&t->gils, s));)
+			if (is_first(first, t, (int32_t)s->key))
+				clear = gil_apart_settle(room, end_gils(first, (int32_t)s->key, room));
+	return clear;
+}
+
+static int settle_gils(const struct trace *first)
+{
+	struct gil_apart **room;
+	size_t n = 0;
+	int err;
+
+	for (const struct trace *t = first; t; t = t->next)
+		n++;
+	room = calloc(n, sizeof(*room));
+	err = !room ? -ENOMEM : settle(first, room) ? 0 : -EAGAIN;
+	free(room);
+	return err;
 }
 
 int apart_check(const struct trace *first)
 {
-	int err;
-
-	if (first->exchanges)
-		end_gils(first);
 	for (const struct trace *t = first; t; t = t->next)
 		for (const struct trace *more = t->next; more; more = more->next)
 			if (is_entangled(t, more))
 				return -EAGAIN;
-	err = first->exchanges ? check_gils(first) : 0;
-	if (!err && first->exchanges)
-		correct_gils(first);
-	return err;
+	return first->exchanges ? settle_gils(first) : 0;
 }

@@ -17,8 +17,6 @@ void gil_until(struct gil *g, uint64_t ns)
 static void change_hold(struct gil *g, struct thread *t, uint64_t ns, bool maybe)
 {
 	g->apart->holder = 0;
-	if (t == g->holder)
-		return;
 	gil_apart_waited(g->apart, g->waiting, ns);
 	if (g->holder)
 		gil_apart_leave(g->apart, g->holder, ns);
@@ -26,7 +24,7 @@ static void change_hold(struct gil *g, struct thread *t, uint64_t ns, bool maybe
 		gil_apart_take(g->apart, maybe, ns);
 }
 
-/* NULL: none of the own threads. maybe: it only seems so. */
+/* NULL: none of the own threads. maybe: it only seems so, until its next event of code. */
 static void hold(struct gil *g, struct thread *t, uint64_t ns, bool maybe)
 {
 	if (g->apart)
@@ -35,12 +33,23 @@ static void hold(struct gil *g, struct thread *t, uint64_t ns, bool maybe)
 		g->holder->holds_gil = false;
 	g->holder = t;
 	if (t)
-		t->holds_gil = true;
+		t->holds_gil = !maybe;
+}
+
+/* Another thread seems to have had it since a wait of this one ended: what others waited until now may be its. */
+static void end_left(struct gil *g, struct thread *t, uint64_t ns)
+{
+	if (!g->apart || !t->left_gil)
+		return;
+	gil_apart_waited(g->apart, g->waiting, ns);
+	gil_apart_left_until(g->apart, t->left_gil);
+	t->left_gil = 0;
 }
 
 void gil_take(struct gil *g, struct thread *t, uint64_t ns)
 {
 	gil_until(g, ns);
+	end_left(g, t, ns);
 	hold(g, t, ns, false);
 }
 
@@ -60,10 +69,12 @@ static void want(struct gil *g, struct thread *t, bool wants, uint64_t ns)
 /* After another wait a thread has it only if no wait for it follows, and nobody has it. */
 static void may_hold(struct gil *g, struct thread *t, uint64_t ns)
 {
-	if (!g->holder && !(g->apart && g->apart->holder))
+	if (g->holder ? g->holder == t && !t->holds_gil : !(g->apart && g->apart->holder))
 		hold(g, t, ns, true);
-	else if (g->apart && !t->holds_gil)
-		gil_apart_left(g->apart, ns);
+	else if (g->apart && g->holder != t) {
+		gil_apart_waited(g->apart, g->waiting, ns);
+		t->left_gil = gil_apart_left(g->apart, ns);
+	}
 }
 
 /* What a WAIT word says. */
@@ -97,8 +108,9 @@ void gil_word(struct gil *g, struct thread *t, uint64_t payload, uint64_t ns)
 		count_word(g->apart, t, payload, ns);
 	if (s.is_ring) /* with the GIL */
 		return;
+	end_left(g, t, ns);
 	want(g, t, s.begins && s.is_gil, ns);
-	if (s.begins && t->holds_gil)
+	if (s.begins && g->holder == t)
 		hold(g, NULL, ns, false);
 	else if (s.got)
 		hold(g, t, ns, false);
@@ -159,7 +171,7 @@ void gil_lose(struct gil *g, struct thread *t)
 	want(g, t, false, g->since_ns);
 	if (g->apart)
 		g->apart->lost = true;
-	if (t->holds_gil)
+	if (g->holder == t)
 		hold(g, NULL, g->since_ns, false);
 }
 

@@ -24,7 +24,7 @@ void gil_apart_take(struct gil_apart *a, bool maybe, uint64_t ns)
 		a->holds[a->n++] = (struct gil_hold){ .from = ns,
 						      .waited_from = a->waited_ns,
 						      .maybe = maybe,
-						      .shared = UINT64_MAX,
+						      .unsure = UINT64_MAX,
 						      .wrong = UINT64_MAX };
 }
 
@@ -34,18 +34,25 @@ void gil_apart_leave(struct gil_apart *a, struct thread *t, uint64_t ns)
 
 	if (a->lost)
 		return;
-	h->to = ns;
+	h->to = h->end = ns;
 	h->last = t->last_ns;
 	h->waited_to = a->waited_ns;
 	h->thread = t;
 	h->function = thread_gil_function(t);
 }
 
-void gil_apart_left(struct gil_apart *a, uint64_t ns)
+uint32_t gil_apart_left(struct gil_apart *a, uint64_t ns)
 {
 	a->lost |= a->nleft >= GIL_HOLDS_MOST || !ARRAY_ROOM(a->left, a->nleft, a->left_room);
-	if (!a->lost)
-		a->left[a->nleft++] = ns;
+	if (a->lost)
+		return 0;
+	a->left[a->nleft++] = (struct gil_left){ ns, a->waited_ns, UINT64_MAX };
+	return a->nleft;
+}
+
+void gil_apart_left_until(struct gil_apart *a, uint32_t number)
+{
+	a->left[number - 1].waited_to = a->waited_ns;
 }
 
 void gil_apart_free(struct gil_apart *a)
@@ -60,66 +67,77 @@ void gil_apart_free(struct gil_apart *a)
 
 /* --- at the end ----------------------------------------------------------------------------------------------- */
 
-/* A wait ended, and before anything else came the thread waits again, mostly for the GIL: it did not take it. */
-static bool was_nothing(const struct gil_hold *h)
+static void wrong_from(struct gil_hold *h, uint64_t waited)
 {
-	return h->maybe && h->last < h->from;
+	h->wrong = waited < h->wrong ? waited : h->wrong;
 }
 
-/*
- * The one that began later has it while both seem to, unless the other has had events since: then now this one, now
- * that. Where one of them only seemed to take it, it is not even known which of the two did.
- */
-static bool is_unsure(const struct gil_hold *first, const struct gil_hold *then)
+/* From then on; does somebody wait until both are over? */
+static bool is_unsure(struct gil_hold *first, struct gil_hold *then)
 {
-	bool unsure = first->maybe || then->maybe || first->last >= then->from;
 	uint64_t waited = then->to > first->to ? then->waited_to : first->waited_to;
 
-	return unsure && !was_nothing(first) && !was_nothing(then) && waited > then->waited_from;
+	first->unsure = then->from < first->unsure ? then->from : first->unsure;
+	then->unsure = then->from;
+	return waited > then->waited_from;
 }
 
-/* Whose it was not, though it was added to its function. */
-static void mark(struct gil_hold *first, struct gil_hold *then)
+/* What begins later is true, and ends the other, unless that has had events since: then now this one, now that is. */
+static bool compare(struct gil_hold *first, struct gil_hold *then)
 {
-	struct gil_hold *wrong = was_nothing(then) ? then : first;
-
-	if (then->waited_from < wrong->wrong)
-		wrong->wrong = then->waited_from;
+	if (first->maybe || then->maybe)
+		return false;
+	if (first->last >= then->from)
+		return is_unsure(first, then);
+	first->end = then->from < first->end ? then->from : first->end;
+	wrong_from(first, then->waited_from);
+	return false;
 }
 
-static bool overlap(const struct gil_hold *x, const struct gil_hold *y)
+/* Who only may have it has not, if another has, or as soon as another takes it. */
+static bool compare_maybe(struct gil_hold *first, struct gil_hold *then)
 {
-	return x->from < y->to && y->from < x->to;
+	if (first->maybe && then->maybe)
+		return is_unsure(first, then);
+	if (first->maybe)
+		wrong_from(first, then->waited_from);
+	if (!then->maybe || first->end <= then->from)
+		return false;
+	if (first->unsure <= then->from)
+		return then->waited_to > then->waited_from;
+	wrong_from(then, then->waited_from);
+	return false;
 }
 
-static void share(struct gil_hold *h, const struct gil_hold *with)
+/* Each pair of holds that were at one time, the one that began earlier first. Until one is true. */
+static bool each_pair(struct gil_apart *one, struct gil_apart *other,
+		      bool (*of)(struct gil_hold *first, struct gil_hold *then))
 {
-	uint64_t from = h->from > with->from ? h->from : with->from;
+	bool found = one->lost || other->lost;
 
-	if (!was_nothing(with) && from < h->shared)
-		h->shared = from;
-}
-
-bool gil_apart_clash(struct gil_apart *one, struct gil_apart *other)
-{
-	uint32_t i = 0, k = 0;
-	bool clash = one->lost || other->lost;
-
-	while (i < one->n && k < other->n && !clash) {
+	for (uint32_t i = 0, k = 0; i < one->n && k < other->n && !found;) {
 		struct gil_hold *x = &one->holds[i], *y = &other->holds[k];
 
-		if (overlap(x, y)) {
-			share(x, y);
-			share(y, x);
-			clash = x->from <= y->from ? is_unsure(x, y) : is_unsure(y, x);
-			mark(x->from <= y->from ? x : y, x->from <= y->from ? y : x);
-		}
+		if (x->from < y->to && y->from < x->to)
+			found = x->from <= y->from ? of(x, y) : of(y, x);
 		if (x->to <= y->to)
 			i++;
 		else
 			k++;
 	}
-	return clash;
+	return found;
+}
+
+/* All pairs. */
+static bool is_clear(struct gil_apart *const *all, unsigned n,
+		     bool (*of)(struct gil_hold *first, struct gil_hold *then))
+{
+	bool found = n && all[0]->lost;
+
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = i + 1; k < n && !found; k++)
+			found = each_pair(all[i], all[k], of);
+	return !found;
 }
 
 /* The hold at that time, or NULL. */
@@ -135,33 +153,37 @@ static const struct gil_hold *hold_at(const struct gil_apart *a, uint64_t ns)
 		else
 			to = middle;
 	}
-	return from < a->n && a->holds[from].from <= ns ? &a->holds[from] : NULL;
+	return from < a->n && a->holds[from].from <= ns && ns < a->holds[from].end ? &a->holds[from] : NULL;
 }
 
-/* Somebody had it at that time, and nobody else did. */
-static bool was_held(uint64_t ns, const struct gil_apart *const *all, unsigned n)
+/* Somebody had it at that time, certainly. */
+static bool was_held(uint64_t ns, struct gil_apart *const *all, unsigned n)
 {
-	bool held = false, shared = false;
+	bool held = false, unsure = false;
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct gil_hold *h = hold_at(all[i], ns);
 
 		held |= h != NULL;
-		shared |= h && h->shared <= ns;
+		unsure |= h && (h->unsure <= ns || (h->maybe && h->wrong != UINT64_MAX));
 	}
-	return held && !shared;
+	return held && !unsure;
 }
 
-bool gil_apart_unsure(const struct gil_apart *one, const struct gil_apart *const *all, unsigned n)
+/* Was it certainly held whenever a wait of one of its threads ended, and others waited? */
+static bool are_left_clear(const struct gil_apart *one, struct gil_apart *const *all, unsigned n)
 {
 	bool held = true;
 
-	for (uint32_t i = 0; i < one->nleft && held; i++)
-		held = was_held(one->left[i], all, n);
-	return !held;
+	for (uint32_t i = 0; i < one->nleft && held; i++) {
+		const struct gil_left *l = &one->left[i];
+
+		held = l->waited_to == l->waited_from || was_held(l->ns, all, n);
+	}
+	return held;
 }
 
-void gil_apart_correct(struct gil_apart *a)
+static void correct(struct gil_apart *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
 		const struct gil_hold *h = &a->holds[i];
@@ -172,4 +194,15 @@ void gil_apart_correct(struct gil_apart *a)
 		if (h->function)
 			h->function->gil_held_ns -= h->waited_to - h->wrong;
 	}
+}
+
+bool gil_apart_settle(struct gil_apart *const *all, unsigned n)
+{
+	bool clear = is_clear(all, n, compare) && is_clear(all, n, compare_maybe);
+
+	for (unsigned i = 0; i < n && clear; i++)
+		clear = are_left_clear(all[i], all, n);
+	for (unsigned i = 0; i < n && clear; i++)
+		correct(all[i]);
+	return clear;
 }

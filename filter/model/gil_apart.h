@@ -22,11 +22,17 @@ struct gil_hold {
 	uint64_t from, to;
 	uint64_t last; /* its last event in it, or before it */
 	uint64_t waited_from, waited_to; /* ns that threads waited for it until then, added up */
-	bool maybe;	 /* it began with the end of another wait, when nobody seemed to have it */
-	uint64_t shared; /* from when on another thread seemed to have it elsewhere; UINT64_MAX: it never did */
+	bool maybe;	 /* a wait for something else ended, and nobody seemed to have it; no event has come since */
+	uint64_t end;	 /* when another thread took it elsewhere, or `to` */
+	uint64_t unsure; /* from when on it was the one's and the other's in turn; UINT64_MAX: never */
 	uint64_t wrong;	 /* from which `waited` on another had it, until `to`; UINT64_MAX: none did */
 	struct thread *thread;
 	struct function *function; /* that what others waited at the end of it was added to; NULL: none */
+};
+
+/* A wait of an own thread ended and another seemed to have it; until the next event: as above */
+struct gil_left {
+	uint64_t ns, waited_from, waited_to;
 };
 
 struct gil_apart {
@@ -35,7 +41,7 @@ struct gil_apart {
 	uint64_t waited_ns;	/* that threads have waited for it, added up, */
 	uint64_t waited_until;	/* until then */
 	struct gil_hold *holds; /* in the order of time */
-	uint64_t *left;		/* when a wait of an own thread ended and another seemed to have it */
+	struct gil_left *left;
 	uint32_t n, room, nleft, left_room;
 	uint64_t heard_ns; /* the last word of another's */
 	uint64_t words;	   /* a sum of all own words that were acted on (gil_apart_sum()) */
@@ -54,8 +60,9 @@ void gil_apart_take(struct gil_apart *a, bool maybe, uint64_t ns);
 /* It was that thread's until then. UINT64_MAX: until the end. */
 void gil_apart_leave(struct gil_apart *a, struct thread *t, uint64_t ns);
 
-/* An own thread's wait for something else ended, and another thread seems to have it. */
-void gil_apart_left(struct gil_apart *a, uint64_t ns);
+/* An own thread's wait for something else ended, and another thread seems to have it. A number for its end, or 0. */
+uint32_t gil_apart_left(struct gil_apart *a, uint64_t ns);
+void gil_apart_left_until(struct gil_apart *a, uint32_t number);
 
 /* Of all words that are said of a thread the sum does not depend on their order. */
 static inline uint64_t gil_apart_sum(int32_t tid, uint64_t payload, uint64_t ns)
@@ -63,13 +70,10 @@ static inline uint64_t gil_apart_sum(int32_t tid, uint64_t payload, uint64_t ns)
 	return ((payload ^ (uint64_t)(uint32_t)tid) * 0x9e3779b97f4a7c15ull ^ ns) * 0x9e3779b97f4a7c15ull;
 }
 
-/* After the end: marks what own threads of both seemed to hold at once. Is it not known whose it was? */
-bool gil_apart_clash(struct gil_apart *one, struct gil_apart *other);
-
-/* After that of all pairs: was it not certain whose it was when a wait of this one's threads ended? */
-bool gil_apart_unsure(const struct gil_apart *one, const struct gil_apart *const *all, unsigned n);
-
-/* After that: what was added to own threads while another's had it is taken away again. */
-void gil_apart_correct(struct gil_apart *a);
+/*
+ * After the end, of all that are one process's: what was added to an own thread while another's had the GIL is taken
+ * away again. False: it is not known whose it was.
+ */
+bool gil_apart_settle(struct gil_apart *const *all, unsigned n);
 
 void gil_apart_free(struct gil_apart *a);

@@ -43,7 +43,8 @@ struct thread {
 	uint64_t gil_ns;		/* waiting for the GIL */
 	struct gil *gil;		/* the process's, owned by the trace; */
 	struct objects *objects;	/* likewise */
-	bool holds_gil, wants_gil;	/* of gil.c */
+	bool holds_gil, wants_gil;	/* of gil.c; */
+	uint32_t left_gil;		/* number of what gil_apart.c has of a wait that ended, 0: none */
 	struct doing doing;
 	uint64_t gil_held_ns; /* it had it while others waited; for each of them */
 };

@@ -94,29 +94,16 @@ static struct gil play_part(const struct play *p, struct thread *threads, int wo
 	return g;
 }
 
-static void end(struct gil *gils, int n)
+static void end(struct gil *gils, int n, struct gil_apart **all)
 {
 	uint64_t latest = 0;
 
 	for (int i = 0; i < n; i++)
 		latest = gils[i].since_ns > latest ? gils[i].since_ns : latest;
-	for (int i = 0; i < n; i++)
-		gil_end(&gils[i], latest);
-}
-
-static bool agree(const struct gil *gils, int n)
-{
-	const struct gil_apart *all[WORKERS];
-	bool clash = false;
-
 	for (int i = 0; i < n; i++) {
+		gil_end(&gils[i], latest);
 		all[i] = gils[i].apart;
-		for (int k = i + 1; k < n; k++)
-			clash |= gil_apart_clash(gils[i].apart, gils[k].apart);
 	}
-	for (int i = 0; i < n; i++)
-		clash |= gil_apart_unsure(gils[i].apart, all, n);
-	return !clash;
 }
 
 /* Is it known? Then it is the same. */
@@ -124,15 +111,14 @@ static bool compare(const struct play *p, int workers)
 {
 	struct thread together[THREADS] = { 0 }, apart[THREADS] = { 0 };
 	struct gil gils[WORKERS];
+	struct gil_apart *all[WORKERS];
 	bool known;
 
 	play_together(p, together);
 	for (int i = 0; i < workers; i++)
 		gils[i] = play_part(p, apart, i, workers);
-	end(gils, workers);
-	known = agree(gils, workers);
-	for (int i = 0; known && i < workers; i++)
-		gil_apart_correct(gils[i].apart);
+	end(gils, workers, all);
+	known = gil_apart_settle(all, (unsigned)workers);
 	for (int i = 0; known && i < THREADS; i++)
 		assert_int_equal(apart[i].gil_held_ns, together[i].gil_held_ns);
 	for (int i = 0; i < workers; i++)
@@ -225,7 +211,7 @@ static void test_not_followed(void **state)
 			gil_word(&g, &t, marker_payload(marker_wait(WAIT_FOR_SLEEP, true)), 30 + i);
 			gil_take(&g, &t, 30 + i);
 		}
-		assert_true(gil_apart_clash(g.apart, other.apart));
+		assert_false(gil_apart_settle((struct gil_apart *[]){ g.apart, other.apart }, 2));
 		gil_apart_free(g.apart);
 		gil_apart_free(other.apart);
 		t.holds_gil = t.wants_gil = false;
