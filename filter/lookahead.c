@@ -50,7 +50,7 @@ static bool is_wait(uint64_t bits)
 	return marker_is_extension(bits) && marker_kind(bits) == KIND_WAIT;
 }
 
-/* Has it taken the GIL since it waited, and when was its last event? */
+/* Has it taken the GIL since it waited, and when was its last event? Words that only belong to one are none. */
 struct lookahead_thread {
 	bool took;
 	uint64_t last_ns;
@@ -70,7 +70,7 @@ static bool is_said(struct lookahead_thread *t, uint64_t bits, uint64_t ns)
 	bool said = waits || (takes && (!t->took || ns - t->last_ns > LOOKAHEAD_QUIET_NS));
 
 	t->took = (t->took || takes) && !waits;
-	t->last_ns = ns;
+	t->last_ns = waits || takes ? ns : t->last_ns;
 	return said;
 }
 
