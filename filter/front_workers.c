@@ -172,7 +172,6 @@ static int keep(struct front_ipt *f, struct lookahead *ahead, const struct group
 	return group->exchange ? lookahead_init(ahead, group->exchange, &group->codes, number) : 0;
 }
 
-
 /* The file is looked through by each in its own thread: of a large one that takes as long as some of the words. */
 static int read_part(struct worker *w)
 {

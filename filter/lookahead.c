@@ -63,7 +63,7 @@ static struct lookahead_thread *thread_of(struct lookahead *l, int32_t tid)
 	return t ? t : map_add(&l->threads, (uint32_t)tid, sizeof(*t));
 }
 
-/* After a wait the first event of code is said, too, and after a time in which a C function may have let others run. */
+/* After a wait the first event of code is said, too, and after a time in which a C function may let others run. */
 static bool is_said(struct lookahead_thread *t, uint64_t bits, uint64_t ns)
 {
 	bool waits = is_wait(bits), takes = !waits && gil_is_taken_by(bits);
@@ -186,8 +186,8 @@ static int tell(struct gather *g, const struct exchange_word *w)
 }
 
 /*
- * Of all threads the sums of what was said and of what was acted on are the same, and no word was another software's, or
- * others heard of what is none.
+ * Of all threads the sums of what was said and of what was acted on are the same, and no word was another software's, of
+ * which others may have heard.
  */
 static int compare(const struct gather *g)
 {

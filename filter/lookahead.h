@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lookahead.h - words that are decoded before they can be analysed: what threads of other workers wait for meanwhile has
- * to be known first (exchange.h). A ring of rooms of words, between gather.c's two halves.
+ * lookahead.h - words that are decoded before they can be analysed: what threads of other workers wait for meanwhile
+ * has to be known first (exchange.h). A ring of rooms of words, between gather.c's two halves.
  *
  * Functions that return an int return 0 or a negative errno; -EAGAIN: the parts cannot be analysed apart.
  */
@@ -16,26 +16,26 @@ struct codes_parts;
 struct gather;
 
 /*
- * Three MB. In the 5 ms after which CPython makes a thread give the GIL away it makes 50 to 100 of them full: with less,
- * the threads that come after it could not be analysed at the same time.
+ * 3.7 MB. In the 5 ms after which CPython makes a thread give the GIL away it makes 50 to 100 of them full: with less,
+ * threads that come after it could not be analysed at the same time.
  */
 #define LOOKAHEAD_ROOMS 128
 
-/* A C function that lets others run takes longer than that to do something; as does to give the GIL away, and get it. */
+/* A C function that lets others run takes longer than that, as does giving the GIL away, and getting it. */
 #define LOOKAHEAD_QUIET_NS 5000
 
 struct lookahead {
 	struct exchange *exchange;
 	const struct codes_parts *parts;
 	unsigned me;
-	struct words *rooms;	/* LOOKAHEAD_ROOMS */
+	struct words *rooms;		    /* LOOKAHEAD_ROOMS */
 	uint64_t until_ns[LOOKAHEAD_ROOMS]; /* the last word of each */
-	uint32_t first, n;	/* full ones, and after them gather's */
-	uint64_t last_ns;	/* of the last word */
-	uint64_t sum;		/* of all own WAIT words (gil_apart_sum()) */
-	int32_t pid;		/* the last process that a WAIT word was of, */
-	bool is_apart;		/* and whether others have threads of it */
-	struct map threads;	/* tid -> struct lookahead_thread */
+	uint32_t first, n;		    /* full ones, and after them gather's */
+	uint64_t last_ns;		    /* of the last word */
+	uint64_t sum;			    /* of all own WAIT words (gil_apart_sum()) */
+	int32_t pid;			    /* the last process that a WAIT word was of, */
+	bool is_apart;			    /* and whether others have threads of it */
+	struct map threads;		    /* tid -> struct lookahead_thread */
 	struct exchange_words own, heard;
 	uint32_t at; /* of those that were heard, the next one */
 };

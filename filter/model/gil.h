@@ -18,8 +18,8 @@ struct thread;
 struct gil {
 	uint32_t waiting; /* threads that wait for it */
 	uint64_t since_ns;
-	struct thread *holder; /* NULL: not known */
-	bool told;	       /* a thread said that it waits for it */
+	struct thread *holder;	 /* NULL: not known */
+	bool told;		 /* a thread said that it waits for it */
 	struct gil_apart *apart; /* some of its threads are analysed elsewhere; NULL: all are here */
 };
 

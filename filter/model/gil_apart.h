@@ -20,7 +20,7 @@ struct thread;
 /* An own thread seems to have it: from, and until when. ns */
 struct gil_hold {
 	uint64_t from, to;
-	uint64_t last; /* its last event in it, or before it */
+	uint64_t last;			 /* its last event in it, or before it */
 	uint64_t waited_from, waited_to; /* ns that threads waited for it until then, added up */
 	bool maybe;	 /* a wait for something else ended, and nobody seemed to have it; no event has come since */
 	uint64_t end;	 /* when another thread took it elsewhere, or `to` */

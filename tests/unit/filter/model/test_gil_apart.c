@@ -83,7 +83,8 @@ static struct gil play_part(const struct play *p, struct thread *threads, int wo
 	assert_non_null(g.apart);
 	for (int i = 0; i < p->n; i++) {
 		const struct word *w = &p->words[i];
-		uint64_t word = w->code ? marker_event(OP_PY_START, 0, 1, 0, 0) : marker_extension(0, KIND_WAIT, w->payload);
+		uint64_t word = w->code ? marker_event(OP_PY_START, 0, 1, 0, 0)
+					: marker_extension(0, KIND_WAIT, w->payload);
 
 		if (w->thread % workers == worker)
 			act(&g, &threads[w->thread], w);
