@@ -54,9 +54,9 @@ int gzip_settle(struct gzip *z, int fd);
 uint64_t gzip_at_most(const struct gzip *z, size_t more);
 
 /*
- * The same of bytes that are compressed by themselves. Incompressible ones are stored, with 5 bytes a block, and blocks
- * have 5,000 bytes or more (libdeflate's MIN_BLOCK_LENGTH; zlib's have 16 KB). Frame, stream's header, checksums and
- * last block take 26 bytes and GZIP_FRAME.
+ * The same of bytes that are compressed by themselves. Incompressible ones are stored, with 6 bytes a block, and blocks
+ * but the last have 16 KB or more (zlib's; deflate.c's have 32). Frame, stream's header, checksums and last block take
+ * 26 bytes and GZIP_FRAME.
  */
 static inline uint64_t gzip_bound(uint64_t bytes)
 {
