@@ -137,11 +137,12 @@ static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 		return err;
 	n = span->drawn->begin;
 	packet = proto_open(to, TRACE_PACKET);
-	event = pftrace_put_place(packet, t->sequence, span->shown);
+	event = pftrace_put_whose(packet, t->sequence);
 	memcpy(event, n->slice, sizeof(n->slice)); /* all of it: that takes no loop */
 	to = event + n->slice_length;
 	if (span->import) /* what imports it is the function */
 		to = proto_close_short(event + PFTRACE_HEAD, pftrace_put_address(to, span->code));
+	to = pftrace_put_time(to, t->sequence, span->shown);
 	out_commit(&v->file.out, proto_close_short(packet, to));
 	return 0;
 }
@@ -154,7 +155,7 @@ static int pftrace_end(struct timeline *v, struct track *t, const struct span *s
 
 	if (!to)
 		return pftrace_no_memory(v);
-	pftrace_put_event(&e, to, t, ns, TYPE_END);
+	pftrace_put_short(&e, to, t, TYPE_END);
 	if (span->calls)
 		pftrace_put_arg(&e, KEY_CALLS, span->calls);
 	pftrace_put_arg(&e, KEY_CYCLES, cycles);
@@ -162,8 +163,7 @@ static int pftrace_end(struct timeline *v, struct track *t, const struct span *s
 		pftrace_put_arg(&e, KEY_CPU, span_cpu(span, ns));
 		pftrace_put_arg(&e, KEY_WAITING, span->off.waiting_ns);
 	}
-	to = proto_close_short(e.packet.body, proto_close_short(e.body, e.packet.to));
-	out_commit(&v->file.out, to);
+	out_commit(&v->file.out, pftrace_close_short(&e, t, ns));
 	return 0;
 }
 
@@ -188,20 +188,21 @@ static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const 
 	return err;
 }
 
-/* Three args, of 17 bytes at most, beside the name: less than 128 bytes. */
+/* Three args, of 17 bytes at most, beside the name: less than 128 bytes. The cycles are a slice's end's. */
 static char *put_trip(const struct pftrace_name *n, char *to, struct track *t, const struct trip *trip, uint64_t ns,
 		      unsigned type)
 {
 	struct pftrace_event e;
 
-	pftrace_put_event(&e, to, t, ns, type);
+	pftrace_put_short(&e, to, t, type);
 	pftrace_put(&e, EVENT_CATEGORY, CATEGORY_LOOP);
 	pftrace_put(&e, EVENT_NAME, n->number);
 	if (trip->uops) /* 0: the bytecode is not known */
 		pftrace_put_arg(&e, KEY_UOPS, trip->uops);
-	pftrace_put_arg(&e, n->cycles, trip->cycles);
 	pftrace_put_arg(&e, KEY_TRIP, trip->number);
-	return proto_close_short(e.packet.body, proto_close_short(e.body, e.packet.to));
+	if (type == TYPE_INSTANT)
+		pftrace_put_arg(&e, n->cycles, trip->cycles);
+	return pftrace_close_short(&e, t, ns);
 }
 
 /* Of a slice both packets, or none. */
@@ -217,8 +218,9 @@ static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *
 		return err;
 	to = put_trip(n, to, t, trip, from, slice ? TYPE_BEGIN : TYPE_INSTANT);
 	if (slice) {
-		pftrace_put_event(&end, to, t, ns, TYPE_END);
-		to = proto_close_short(end.packet.body, proto_close_short(end.body, end.packet.to));
+		pftrace_put_short(&end, to, t, TYPE_END);
+		pftrace_put_arg(&end, n->cycles, trip->cycles);
+		to = pftrace_close_short(&end, t, ns);
 	}
 	out_commit(&v->file.out, to);
 	return 0;
