@@ -158,7 +158,7 @@ static int pftrace_end(struct timeline *v, struct track *t, const struct span *s
 	pftrace_put_short(&e, to, t, TYPE_END);
 	if (span->calls)
 		pftrace_put_arg(&e, KEY_CALLS, span->calls);
-	pftrace_put_arg(&e, KEY_CYCLES, cycles);
+	pftrace_put_cycles(&e, KEY_CYCLES, cycles);
 	if (span->off.ns) {
 		pftrace_put_arg(&e, KEY_CPU, span_cpu(span, ns));
 		pftrace_put_arg(&e, KEY_WAITING, span->off.waiting_ns);
@@ -201,17 +201,29 @@ static char *put_trip(const struct pftrace_name *n, char *to, struct track *t, c
 		pftrace_put_arg(&e, KEY_UOPS, trip->uops);
 	pftrace_put_arg(&e, KEY_TRIP, trip->number);
 	if (type == TYPE_INSTANT)
-		pftrace_put_arg(&e, n->cycles, trip->cycles);
+		pftrace_put_cycles(&e, n->cycles, trip->cycles);
 	return pftrace_close_short(&e, t, ns);
+}
+
+/* The name of the loop, defined in the sequence; of a row with the trips of one it is the same each time. */
+static int name_trip(struct timeline *v, struct track *t, const struct loop *loop, const struct pftrace_name **n)
+{
+	int err;
+
+	*n = pftrace_loop_name(names_of(v), loop, v->file.sink.profile);
+	err = is_introduced(t, *n) ? 0 : introduce(v, t, *n);
+	if (!err && t->of_loop)
+		t->trips = *n;
+	return err;
 }
 
 /* Of a slice both packets, or none. */
 static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
 {
-	const struct pftrace_name *n = pftrace_loop_name(names_of(v), trip->loop, v->file.sink.profile);
+	const struct pftrace_name *n = t->trips;
 	bool slice = t->of_loop || v->iterations == ITERATIONS_SLICES;
 	struct pftrace_event end;
-	int err = is_introduced(t, n) ? 0 : introduce(v, t, n);
+	int err = n ? 0 : name_trip(v, t, trip->loop, &n);
 	char *to = err ? NULL : timeline_room(v, (slice ? 2 : 1) * PFTRACE_ROOM, &err);
 
 	if (!to)
@@ -219,7 +231,7 @@ static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *
 	to = put_trip(n, to, t, trip, from, slice ? TYPE_BEGIN : TYPE_INSTANT);
 	if (slice) {
 		pftrace_put_short(&end, to, t, TYPE_END);
-		pftrace_put_arg(&end, n->cycles, trip->cycles);
+		pftrace_put_cycles(&end, n->cycles, trip->cycles);
 		to = pftrace_close_short(&end, t, ns);
 	}
 	out_commit(&v->file.out, to);

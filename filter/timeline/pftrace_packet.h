@@ -45,7 +45,7 @@ static inline char *pftrace_put_whose(char *to, const struct pftrace_sequence *s
 static inline char *pftrace_put_time(char *to, struct pftrace_sequence *s, uint64_t ns)
 {
 	if (ns >= s->clock) {
-		to = proto_number(to, PACKET_TIMESTAMP, ns - s->clock);
+		to = proto_small(to, PACKET_TIMESTAMP, ns - s->clock);
 		s->clock = ns;
 		return to;
 	}
@@ -100,6 +100,15 @@ static inline void pftrace_put_arg(struct pftrace_event *e, unsigned key, uint64
 	char *to = proto_number(body, ARG_KEY, key);
 
 	e->packet.to = proto_close_short(body, proto_number(to, ARG_INT, value));
+}
+
+/* The same of numbers that differ. */
+static inline void pftrace_put_cycles(struct pftrace_event *e, unsigned key, uint64_t value)
+{
+	char *body = proto_open(e->packet.to, EVENT_ARG);
+	char *to = proto_number(body, ARG_KEY, key);
+
+	e->packet.to = proto_close_short(body, proto_small(to, ARG_INT, value));
 }
 
 void pftrace_put_text(struct pftrace_event *e, unsigned field, const char *text);
