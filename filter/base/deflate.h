@@ -17,8 +17,8 @@ struct deflate *deflate_new(void);
 #define DEFLATE_ROOM 1024
 
 /*
- * Writes the stream of `size` bytes, 1 to 2^31, at `to`, where there is room for gzip_bound(size) and DEFLATE_ROOM (a block's codes, before it is known that they are not worth it), and
- * returns its size.
+ * Writes the stream of `size` bytes, 1 to 2^31, at `to`, and returns its size. There is room for gzip_bound(size),
+ * which it does not exceed, and DEFLATE_ROOM: a block's codes, before it is known that they are not worth it.
  */
 size_t deflate_zlib(struct deflate *d, char *to, const char *from, size_t size);
 

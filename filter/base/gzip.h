@@ -4,8 +4,9 @@
  * that ends in .gz, or separate blocks, each in a frame of the file format.
  *
  * Other threads compress, if there are CPUs for them (ordered.h), and it is written when a later call finds it done.
- * The bytes of the file are the same with any number of threads. The level is the fastest: it already saves an order of
- * magnitude. ORDERED_THREADS + 1 buffers are in memory at most, each once as it is and once compressed.
+ * The bytes of the file are the same with any number of threads. Either way takes little time rather than few bytes: an
+ * order of magnitude is saved already. ORDERED_THREADS + 1 buffers are in memory at most, each once as it is and once
+ * compressed.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_huffman.c - codes are complete, none is too long, the frequent ones are the shortest, and they are RFC 1951's. */
+/* test_huffman.c - codes are complete, none is too long, frequent ones are the shortest, and they are RFC 1951's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

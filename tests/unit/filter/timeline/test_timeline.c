@@ -780,7 +780,7 @@ static void call(struct thread *t, bool whole, struct code *code, uint64_t from,
 	assert_int_equal(t->s->ops->leave(t->s, &a, LEAVE_RETURN, to, to), 0);
 }
 
-/* Calls of what is new, known, an import, and a span; in a caller and in none; some at one time, some as long as 2 ms. */
+/* Calls of what is new, known, an import, and a span; in a caller and in none; of no time, and of 2 ms. */
 static char *file_of_calls(const char *name, struct sink_options o, bool whole, size_t *size)
 {
 	struct code *codes_of[] = { f, codes_intern(process, "b.py", "_find_and_load", 5),
