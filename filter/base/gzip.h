@@ -4,8 +4,9 @@
  * that ends in .gz, or separate blocks, each in a frame of the file format.
  *
  * Other threads compress, if there are CPUs for them (ordered.h), and it is written when a later call finds it done.
- * The bytes of the file are the same with any number of threads. The level is the fastest: it already saves an order of
- * magnitude. ORDERED_THREADS + 1 buffers are in memory at most, each once as it is and once compressed.
+ * The bytes of the file are the same with any number of threads. Either way takes little time rather than few bytes: an
+ * order of magnitude is saved already. ORDERED_THREADS + 1 buffers are in memory at most, each once as it is and once
+ * compressed.
  */
 #pragma once
 
@@ -54,9 +55,9 @@ int gzip_settle(struct gzip *z, int fd);
 uint64_t gzip_at_most(const struct gzip *z, size_t more);
 
 /*
- * The same of bytes that are compressed by themselves. Incompressible ones are stored, with 5 bytes a block, and blocks
- * have 5,000 bytes or more (libdeflate's MIN_BLOCK_LENGTH; zlib's have 16 KB). Frame, stream's header, checksums and
- * last block take 26 bytes and GZIP_FRAME.
+ * The same of bytes that are compressed by themselves. Incompressible ones are stored, with 6 bytes a block, and blocks
+ * but the last have 16 KB or more (zlib's; deflate.c's have 32). Frame, stream's header, checksums and last block take
+ * 26 bytes and GZIP_FRAME.
  */
 static inline uint64_t gzip_bound(uint64_t bytes)
 {

@@ -314,15 +314,6 @@ static int end_other(struct stack *s, const struct sample *jump, struct trip *tr
 	return end_trip(s, o, jump, trip);
 }
 
-int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip)
-{
-	struct open_loop *o = loop_repeated(s, jump->offset);
-
-	if (s->no_loops)
-		return LOOP_NONE;
-	return o ? end_trip(s, o, jump, trip) : end_other(s, jump, trip);
-}
-
 /* The trip of a loop that ends took so long: so much more for it, and for those around it. */
 static inline void add_trip(struct stack *s, const struct frame *f, struct open_loop *o, struct took took)
 {
@@ -366,6 +357,40 @@ static inline int end_timed(const struct frame *f, struct open_loop *o, int64_t 
 	loop->iterations++;
 	loop->uops += o->uops;
 	return stat_add(&loop->cycles, took);
+}
+
+/* end_trip() of a plain one whose uops are known. It is timed, because the trip before it ended as well. */
+static inline int end_plain(struct stack *s, struct open_loop *o, const struct sample *jump, struct trip *trip)
+{
+	const struct frame *f = stack_top(s);
+	uint64_t ns = jump->time - o->last_ns, callees = f->a.callee_ns - o->callee_ns;
+
+	*trip = (struct trip){
+		.loop = o->loop,
+		.in = &f->a,
+		.depth = s->nloops - 1,
+		.number = o->trips + 1,
+		.timed = true,
+		.end_ns = jump->time,
+		.ns = ns,
+		.cycles = jump->cycles - o->last_cycles,
+		.own_ns = ns > callees ? ns - callees : 0,
+		.self_ns = ns,
+		.uops = o->uops,
+	};
+	add_plain(s, f, o, ns, callees);
+	return end_timed(f, o, jump->target, jump->time, jump->cycles);
+}
+
+int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip)
+{
+	struct open_loop *o = loop_repeated(s, jump->offset);
+
+	if (s->no_loops)
+		return LOOP_NONE;
+	if (o && o->plain && o->from == o->began && !stack_top(s)->instrs)
+		return end_plain(s, o, jump, trip);
+	return o ? end_trip(s, o, jump, trip) : end_other(s, jump, trip);
 }
 
 /* end_trip(). It is timed, because the trip before it ended as well. */

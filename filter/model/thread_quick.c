@@ -395,12 +395,15 @@ static __attribute__((noinline)) int take_row(const struct quick *q, struct word
 	return thread_row(q, &(struct words_ahead){ &part, &numbers, head });
 }
 
-/* Or several, if several came last. Trips in a row need what is not kept where only times are (loop.h). */
+/*
+ * Or several, if several came last and nobody has to hear of each. Trips in a row need what is not kept where only
+ * times are (loop.h).
+ */
 ALWAYS int take_at_once(struct quick *q, const struct code_event *e, const struct words_ahead *w, enum heard heard)
 {
 	int err = 0;
 
-	if (heard != HEARD_TIMES && q->in_row >= ROW_BEGINS) {
+	if (heard != HEARD_TIMES && q->in_row >= ROW_BEGINS && !q->to->apart) {
 		err = take_row(q, *w->part, *w->numbers, w->head);
 		q->in_row = 0;
 	}

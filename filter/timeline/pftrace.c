@@ -137,11 +137,12 @@ static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 		return err;
 	n = span->drawn->begin;
 	packet = proto_open(to, TRACE_PACKET);
-	event = pftrace_put_place(packet, t->sequence, span->shown);
+	event = pftrace_put_whose(packet, t->sequence);
 	memcpy(event, n->slice, sizeof(n->slice)); /* all of it: that takes no loop */
 	to = event + n->slice_length;
 	if (span->import) /* what imports it is the function */
 		to = proto_close_short(event + PFTRACE_HEAD, pftrace_put_address(to, span->code));
+	to = pftrace_put_time(to, t->sequence, span->shown);
 	out_commit(&v->file.out, proto_close_short(packet, to));
 	return 0;
 }
@@ -154,16 +155,15 @@ static int pftrace_end(struct timeline *v, struct track *t, const struct span *s
 
 	if (!to)
 		return pftrace_no_memory(v);
-	pftrace_put_event(&e, to, t, ns, TYPE_END);
+	pftrace_put_short(&e, to, t, TYPE_END);
 	if (span->calls)
 		pftrace_put_arg(&e, KEY_CALLS, span->calls);
-	pftrace_put_arg(&e, KEY_CYCLES, cycles);
+	pftrace_put_cycles(&e, KEY_CYCLES, cycles);
 	if (span->off.ns) {
 		pftrace_put_arg(&e, KEY_CPU, span_cpu(span, ns));
 		pftrace_put_arg(&e, KEY_WAITING, span->off.waiting_ns);
 	}
-	to = proto_close_short(e.packet.body, proto_close_short(e.body, e.packet.to));
-	out_commit(&v->file.out, to);
+	out_commit(&v->file.out, pftrace_close_short(&e, t, ns));
 	return 0;
 }
 
@@ -188,37 +188,51 @@ static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const 
 	return err;
 }
 
-/* Three args, of 17 bytes at most, beside the name: less than 128 bytes. */
+/* Three args, of 17 bytes at most, beside the name: less than 128 bytes. The cycles are a slice's end's. */
 static char *put_trip(const struct pftrace_name *n, char *to, struct track *t, const struct trip *trip, uint64_t ns,
 		      unsigned type)
 {
 	struct pftrace_event e;
 
-	pftrace_put_event(&e, to, t, ns, type);
+	pftrace_put_short(&e, to, t, type);
 	pftrace_put(&e, EVENT_CATEGORY, CATEGORY_LOOP);
 	pftrace_put(&e, EVENT_NAME, n->number);
 	if (trip->uops) /* 0: the bytecode is not known */
 		pftrace_put_arg(&e, KEY_UOPS, trip->uops);
-	pftrace_put_arg(&e, n->cycles, trip->cycles);
 	pftrace_put_arg(&e, KEY_TRIP, trip->number);
-	return proto_close_short(e.packet.body, proto_close_short(e.body, e.packet.to));
+	if (type == TYPE_INSTANT)
+		pftrace_put_cycles(&e, n->cycles, trip->cycles);
+	return pftrace_close_short(&e, t, ns);
+}
+
+/* The name of the loop, defined in the sequence; of a row with the trips of one it is the same each time. */
+static int name_trip(struct timeline *v, struct track *t, const struct loop *loop, const struct pftrace_name **n)
+{
+	int err;
+
+	*n = pftrace_loop_name(names_of(v), loop, v->file.sink.profile);
+	err = is_introduced(t, *n) ? 0 : introduce(v, t, *n);
+	if (!err && t->of_loop)
+		t->trips = *n;
+	return err;
 }
 
 /* Of a slice both packets, or none. */
 static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
 {
-	const struct pftrace_name *n = pftrace_loop_name(names_of(v), trip->loop, v->file.sink.profile);
+	const struct pftrace_name *n = t->trips;
 	bool slice = t->of_loop || v->iterations == ITERATIONS_SLICES;
 	struct pftrace_event end;
-	int err = is_introduced(t, n) ? 0 : introduce(v, t, n);
+	int err = n ? 0 : name_trip(v, t, trip->loop, &n);
 	char *to = err ? NULL : timeline_room(v, (slice ? 2 : 1) * PFTRACE_ROOM, &err);
 
 	if (!to)
 		return err;
 	to = put_trip(n, to, t, trip, from, slice ? TYPE_BEGIN : TYPE_INSTANT);
 	if (slice) {
-		pftrace_put_event(&end, to, t, ns, TYPE_END);
-		to = proto_close_short(end.packet.body, proto_close_short(end.body, end.packet.to));
+		pftrace_put_short(&end, to, t, TYPE_END);
+		pftrace_put_cycles(&end, n->cycles, trip->cycles);
+		to = pftrace_close_short(&end, t, ns);
 	}
 	out_commit(&v->file.out, to);
 	return 0;

@@ -34,27 +34,53 @@ static inline int pftrace_close_packet(struct timeline *v, struct pftrace_packet
 
 char *pftrace_put_name(char *to, unsigned field, uint64_t number, const char *text);
 
-/* The first fields of a packet of the sequence: when it is, and whose. */
-static inline char *pftrace_put_place(char *to, struct pftrace_sequence *s, uint64_t ns)
+/* A field of a packet of the sequence: whose it is. */
+static inline char *pftrace_put_whose(char *to, const struct pftrace_sequence *s)
 {
-	if (ns >= s->clock) {
-		to = proto_number(to, PACKET_TIMESTAMP, ns - s->clock);
-		s->clock = ns;
-	} else {
-		to = proto_number(to, PACKET_TIMESTAMP, ns);
-		to = proto_number(to, PACKET_CLOCK, CLOCK_TRACE);
-	}
 	memcpy(to, s->id, sizeof(s->id)); /* all of it: that takes no loop */
 	return to + s->id_length;
+}
+
+/* And when it is. Packets are written in the order in which this is called. */
+static inline char *pftrace_put_time(char *to, struct pftrace_sequence *s, uint64_t ns)
+{
+	if (ns >= s->clock) {
+		to = proto_small(to, PACKET_TIMESTAMP, ns - s->clock);
+		s->clock = ns;
+		return to;
+	}
+	to = proto_number(to, PACKET_TIMESTAMP, ns);
+	return proto_number(to, PACKET_CLOCK, CLOCK_TRACE);
 }
 
 /* An event of the track, whose sequence has begun, at `to`: room was reserved. */
 static inline void pftrace_put_event(struct pftrace_event *e, char *to, struct track *t, uint64_t ns, unsigned type)
 {
 	e->packet.body = proto_open(to, TRACE_PACKET);
-	to = pftrace_put_place(e->packet.body, t->sequence, ns);
+	to = pftrace_put_time(e->packet.body, t->sequence, ns);
+	to = pftrace_put_whose(to, t->sequence);
 	e->body = proto_open(to, PACKET_TRACK_EVENT);
 	e->packet.to = type == TYPE_LEGACY ? e->body : proto_number(e->body, EVENT_TYPE, type);
+}
+
+/*
+ * The same of a frequent event, whose time is written last: what comes before it is then as in other packets, and so is
+ * the beginning of the packet behind it, which is one match when they are compressed.
+ */
+static inline void pftrace_put_short(struct pftrace_event *e, char *to, const struct track *t, unsigned type)
+{
+	e->packet.body = proto_open(to, TRACE_PACKET);
+	to = pftrace_put_whose(e->packet.body, t->sequence);
+	e->body = proto_open(to, PACKET_TRACK_EVENT);
+	e->packet.to = proto_number(e->body, EVENT_TYPE, type);
+}
+
+/* The end of its packet, which has less than 128 bytes. */
+static inline char *pftrace_close_short(struct pftrace_event *e, const struct track *t, uint64_t ns)
+{
+	char *to = proto_close_short(e->body, e->packet.to);
+
+	return proto_close_short(e->packet.body, pftrace_put_time(to, t->sequence, ns));
 }
 
 static inline int pftrace_close_event(struct timeline *v, struct pftrace_event *e)
@@ -74,6 +100,15 @@ static inline void pftrace_put_arg(struct pftrace_event *e, unsigned key, uint64
 	char *to = proto_number(body, ARG_KEY, key);
 
 	e->packet.to = proto_close_short(body, proto_number(to, ARG_INT, value));
+}
+
+/* The same of numbers that differ. */
+static inline void pftrace_put_cycles(struct pftrace_event *e, unsigned key, uint64_t value)
+{
+	char *body = proto_open(e->packet.to, EVENT_ARG);
+	char *to = proto_number(body, ARG_KEY, key);
+
+	e->packet.to = proto_close_short(body, proto_small(to, ARG_INT, value));
 }
 
 void pftrace_put_text(struct pftrace_event *e, unsigned field, const char *text);

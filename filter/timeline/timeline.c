@@ -196,6 +196,7 @@ static const struct sink_ops timeline_ops = {
 	.passed = timeline_passed,
 	.enter = timeline_enter,
 	.leave = timeline_leave,
+	.call = timeline_call,
 	.iterate = timeline_iterate,
 	.exception = timeline_exception,
 	.label = timeline_label,

@@ -89,6 +89,7 @@ int timeline_write_title(struct timeline *v, struct track *t);
 int timeline_enter(struct sink *s, const struct activation *a);
 int timeline_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 		   uint64_t end_cycles);
+int timeline_call(struct sink *s, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
 
 /* Beginnings that were held back, as far as the file has room. */
 int timeline_write_begins(struct timeline *v, struct track *t);

@@ -24,6 +24,7 @@ static inline struct drawn *drawn_of(struct timeline *v, const struct code *code
 static COLD int describe_code(struct timeline *v, struct track *t, const struct span *span)
 {
 	span->drawn->described = true;
+	span->drawn->whole = !span->code->label && !import_is_of(span->code);
 	if (span->code->c || span->code->label)
 		return 0;
 	return timeline_settle(v, t, v->format->code(v, t, span->shown, span->code), &v->beyond.others);
@@ -219,6 +220,52 @@ int timeline_leave(struct sink *s, const struct activation *a, enum leave_how ho
 		return 0;
 	span->off = a->off;
 	return timeline_leave_span(v, t, span, a->object, how, end_ns, end_cycles);
+}
+
+/* --- both ------------------------------------------------------------------------------------------------------ */
+
+/* All slices are shown, those around it have begun, and its code has been described. */
+static inline bool is_whole(const struct timeline *v, const struct track *t, const struct drawn *d,
+			    const struct activation *a)
+{
+	return d && d->whole && t->nwritten == t->nspans && !a->object && !v->floor_ns && !v->max_size;
+}
+
+/* As timeline_enter() and timeline_leave(), without a place among the track's slices. */
+static int write_whole(struct timeline *v, struct track *t, struct span *span, uint64_t end_ns, uint64_t end_cycles)
+{
+	uint64_t none = 0;
+	size_t depth = t->nspans;
+	int err;
+
+	if (depth)
+		t->spans[depth - 1].calls++;
+	meter_depth(&t->meter, depth + 1);
+	meter_depth(&t->meter, depth);
+	err = timeline_settle(v, t, v->format->begin(v, t, span), &none);
+	if (err)
+		return err;
+	err = v->format->end(v, t, span, track_at(t, timeline_since_start(v, end_ns)), end_cycles - span->start_cycles);
+	return err ? err : sink_file_status(&v->file.sink);
+}
+
+/* Half of all activations or more: they call nothing that is traced. */
+int timeline_call(struct sink *s, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *t = timeline_activation_track(v, a);
+	struct drawn *d = map_get(&v->drawn, (uintptr_t)a->code);
+	struct span span = { .code = a->code, .start_ns = a->start_ns, .start_cycles = a->start_cycles, .drawn = d };
+
+	if (!t || !is_whole(v, t, d, a))
+		return timeline_enter(s, a) ?: timeline_leave(s, a, LEAVE_RETURN, end_ns, end_cycles);
+	span.shown = track_at(t, timeline_since_start(v, a->start_ns));
+	span.off = a->off;
+	if (s->profile) {
+		opening_enter(&v->opening, s->profile->codes, a);
+		opening_leave(&v->opening, s->profile->codes, a, end_ns);
+	}
+	return write_whole(v, t, &span, end_ns, end_cycles);
 }
 
 int timeline_suspend(struct timeline *v)

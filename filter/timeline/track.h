@@ -18,6 +18,7 @@
 /* How the slices of a code object are written. */
 struct drawn {
 	bool described;		 /* it has its instant, or needs none */
+	bool whole;		 /* activations may be told whole: timeline_call() */
 	const void *begin, *end; /* of the format; NULL: not made yet */
 };
 
@@ -74,7 +75,8 @@ struct track {
 	struct edge *edges;
 	size_t nedges, edges_size;
 	struct map loopings; /* struct loop -> struct looping */
-	bool of_loop;	     /* it has the trips of one */
+	bool of_loop;	     /* it has the trips of one, */
+	const void *trips;   /* of the format: how they are written; NULL: none yet */
 	struct meter meter;
 	struct track *importing;	  /* of a thread: where its newest import may still wait for its name */
 	struct track *lines[TRACK_LINES]; /* a thread's other lines; NULL: none yet */

@@ -36,6 +36,22 @@ static void test_varints(void **state)
 	}
 }
 
+/* As the other way, of any length. */
+static void test_small(void **state)
+{
+	char got[32], wanted[32];
+
+	(void)state;
+	for (unsigned bit = 0; bit < 64; bit++)
+		for (int more = -1; more < 2; more++) {
+			uint64_t n = (1ull << bit) + more;
+			char *end = proto_small(got, 8, n), *wanted_end = proto_number(wanted, 8, n);
+
+			assert_int_equal(end - got, wanted_end - wanted);
+			assert_memory_equal(got, wanted, end - got);
+		}
+}
+
 static void test_fields(void **state)
 {
 	char got[64], *body;
@@ -76,6 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_varints),
+		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_lengths),
 	};

@@ -762,6 +762,74 @@ static void test_short_spans_are_left_out(void **state)
 	json_decref(events);
 }
 
+/* --- calls that return at once ------------------------------------------------------------------------------- */
+
+/* As one event, or as a beginning and an end. */
+static void call(struct thread *t, bool whole, struct code *code, uint64_t from, uint64_t to)
+{
+	struct activation a = {
+		.pid = 1, .tid = t->tid, .code = code, .op = OP_PY_START, .start_ns = from, .start_cycles = from
+	};
+
+	sample(t, OP_PY_START, code, 0, from);
+	if (whole) {
+		assert_int_equal(t->s->ops->call(t->s, &a, to, to), 0);
+		return;
+	}
+	assert_int_equal(t->s->ops->enter(t->s, &a), 0);
+	assert_int_equal(t->s->ops->leave(t->s, &a, LEAVE_RETURN, to, to), 0);
+}
+
+/* Calls of what is new, known, an import, and a span; in a caller and in none; of no time, and of 2 ms. */
+static char *file_of_calls(const char *name, struct sink_options o, bool whole, size_t *size)
+{
+	struct code *codes_of[] = { f, codes_intern(process, "b.py", "_find_and_load", 5),
+				    codes_intern(process, CODE_SUBJECT_FILE, "a span", 0), g };
+	struct thread t = { .s = open_sink(name, o), .tid = 1 };
+	char *bytes = malloc(1 << 20);
+	FILE *in;
+
+	codes_of[2]->label = true;
+	call(&t, whole, f, 1000, 1100);
+	enter(&t, g, 2000);
+	call(&t, whole, f, 2000, 2000);
+	trip(&t, 1, 2000, 2100);
+	for (uint64_t i = 0; i < 400; i++)
+		call(&t, whole, codes_of[i % COUNT(codes_of)], 3000 + i * 10000, 3000 + i * 10000 + i * i % 9000);
+	trip(&t, 2, 2100, 4003000);
+	call(&t, whole, f, 4004000, 6004000);
+	leave(&t, 6005000);
+	close_sink(t.s);
+	in = fopen(path, "r");
+	*size = fread(bytes, 1, 1 << 20, in);
+	fclose(in);
+	unlink(path);
+	return bytes;
+}
+
+static void test_calls_at_once_are_as_others(void **state)
+{
+	static const struct sink_options options[] = {
+		{ .iterations = ITERATIONS_INSTANTS, .whole = true },
+		{ .iterations = ITERATIONS_SLICES, .whole = true, .min_ns = 700 },
+		{ .iterations = ITERATIONS_INSTANTS, .whole = true, .max_size = 16384 },
+	};
+	static const char *const names[] = { "t.json", "t.pftrace" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(options) * COUNT(names); i++) {
+		const char *name = names[i % COUNT(names)];
+		size_t size, wanted;
+		char *got = file_of_calls(name, options[i / COUNT(names)], true, &size);
+		char *other = file_of_calls(name, options[i / COUNT(names)], false, &wanted);
+
+		assert_int_equal(size, wanted);
+		assert_memory_equal(got, other, size);
+		free(got);
+		free(other);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -771,6 +839,7 @@ int main(void)
 		cmocka_unit_test(test_no_trips),
 		cmocka_unit_test(test_resumptions),
 		cmocka_unit_test(test_unseen_activations_count),
+		cmocka_unit_test(test_calls_at_once_are_as_others),
 		cmocka_unit_test(test_snapshots),
 		cmocka_unit_test(test_tasks_are_grouped_by_their_loop),
 		cmocka_unit_test(test_tasks_of_one_loop_are_the_process_s),
