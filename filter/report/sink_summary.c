@@ -6,7 +6,7 @@
 #include "sink_summary.h"
 
 #include <errno.h>
-#include <jansson.h>
+#include "base/value.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +14,12 @@
 #include "model/opcodes_view.h"
 #include "model/profile.h"
 #include "model/sink_file.h"
-#include "base/json.h"
+#include "base/value.h"
 #include "summary_diff.h"
 #include "summary_fleet.h"
 #include "summary_forms.h"
 #include "summary_objects.h"
 #include "summary_opcodes.h"
-
-#define REAL_DIGITS 9 /* shares and means are not known more exactly */
 
 struct summary {
 	struct sink_file file;
@@ -39,41 +37,31 @@ static void put(struct summary *m, const char *text)
 	out_put(&m->file.out, text, strlen(text));
 }
 
-static int put_bytes(const char *bytes, size_t size, void *to)
-{
-	out_put(to, bytes, size);
-	return 0;
-}
-
 /* Takes the value. */
-static int put_json(struct summary *m, json_t *value)
+static int put_value(struct summary *m, struct value *value)
 {
-	int err = value ? json_dump_callback(value, put_bytes, &m->file.out,
-					     JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(REAL_DIGITS))
-			: -ENOMEM;
-
-	json_decref(value);
-	return err ? -ENOMEM : m->file.out.err;
+	return value_put(value, &m->file.out) ?: m->file.out.err;
 }
 
 /* One more object of an array that has so many already. 0 or -ENOMEM. */
-static int put_row(struct summary *m, size_t rows, json_t *object)
+static int put_row(struct summary *m, size_t rows, struct value *object)
 {
 	put(m, rows ? ",\n  " : "\n  ");
-	return put_json(m, object);
+	return put_value(m, object);
 }
 
 /* What it also has if that was asked for. Takes the object. */
-static json_t *with_more(struct summary *m, const struct profile *p, const struct code *code, json_t *object)
+static struct value *with_more(struct summary *m, const struct profile *p, const struct code *code,
+			       struct value *object)
 {
 	if (m->for_diff)
-		object = json_join(object, summary_source(&m->sources, p, code, &m->nsources));
-	return m->for_fleet ? json_join(object, summary_fleet_function(&m->durations, code)) : object;
+		object = value_join(object, summary_source(&m->sources, p, code, &m->nsources));
+	return m->for_fleet ? value_join(object, summary_fleet_function(&m->durations, code)) : object;
 }
 
 static int put_codes(struct summary *m, const struct profile *p,
 		     struct code **(*list)(const struct profile *p, size_t *n, enum rank rank),
-		     json_t *(*object)(const struct profile *p, const struct code *code, bool tables))
+		     struct value *(*object)(const struct profile *p, const struct code *code, bool tables))
 {
 	size_t n = 0;
 	struct code **all = list(p, &n, RANK_TIME);
@@ -209,12 +197,12 @@ static int put_greenlets(struct summary *m, const struct profile *p)
 	return err;
 }
 
-static json_t *loop_object(const struct summary *m, const struct profile *p, const struct loop *loop)
+static struct value *loop_object(const struct summary *m, const struct profile *p, const struct loop *loop)
 {
-	json_t *o = summary_loop(p, loop, m->tables);
+	struct value *o = summary_loop(p, loop, m->tables);
 
-	o = m->for_diff ? json_join(o, summary_cycles(loop)) : o;
-	return m->for_fleet ? json_join(o, summary_fleet_loop(loop)) : o;
+	o = m->for_diff ? value_join(o, summary_cycles(loop)) : o;
+	return m->for_fleet ? value_join(o, summary_fleet_loop(loop)) : o;
 }
 
 static int put_loops(struct summary *m, const struct profile *p)
@@ -300,7 +288,7 @@ static bool any_unmatched(const struct profile *p)
 static const struct {
 	const char *key;
 	bool (*wanted)(const struct profile *p);
-	json_t *(*object)(const struct profile *p);
+	struct value *(*object)(const struct profile *p);
 	int (*array)(struct summary *m, const struct profile *p);
 } members[] = {
 	{ "clock", .object = summary_clock },
@@ -343,7 +331,7 @@ static int put_member(struct summary *m, const struct profile *p, size_t i)
 	put(m, members[i].key);
 	put(m, "\": ");
 	if (members[i].object)
-		return put_json(m, members[i].object(p));
+		return put_value(m, members[i].object(p));
 	put(m, "[");
 	err = members[i].array(m, p);
 	put(m, "]");
@@ -357,11 +345,11 @@ static int put_trees(struct summary *m, const struct profile *p)
 
 	if (m->for_diff) {
 		put(m, ",\n \"call_tree\": ");
-		err = put_json(m, summary_call_tree(p, &m->tree));
+		err = put_value(m, summary_call_tree(p, &m->tree));
 	}
 	if (m->for_fleet && !err) {
 		put(m, ",\n \"edges\": ");
-		err = put_json(m, summary_edges(&m->tree));
+		err = put_value(m, summary_edges(&m->tree));
 	}
 	return err;
 }
