@@ -6,6 +6,8 @@
 #include "sink_summary.h"
 
 #include <errno.h>
+#include "base/cpus.h"
+#include "base/ordered.h"
 #include "base/value.h"
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,8 @@
 #include "model/opcodes_view.h"
 #include "model/profile.h"
 #include "model/sink_file.h"
+#include "base/cpus.h"
+#include "base/ordered.h"
 #include "base/value.h"
 #include "summary_diff.h"
 #include "summary_fleet.h"
@@ -59,28 +63,122 @@ static struct value *with_more(struct summary *m, const struct profile *p, const
 	return m->for_fleet ? value_join(object, summary_fleet_function(&m->durations, code)) : object;
 }
 
-static int put_codes(struct summary *m, const struct profile *p,
-		     struct code **(*list)(const struct profile *p, size_t *n, enum rank rank),
-		     struct value *(*object)(const struct profile *p, const struct code *code, bool tables))
-{
-	size_t n = 0;
-	struct code **all = list(p, &n, RANK_TIME);
-	int err = all ? 0 : -ENOMEM;
+/* --- rows that are made by other threads, if there are CPUs for them -------------------------------------------- */
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = put_row(m, i, with_more(m, p, all[i], object(p, all[i], m->tables)));
+#define BATCH 16 /* rows: enough to be worth waking a thread, few enough to share out the last ones */
+
+/* Rows of one kind. */
+struct made {
+	struct summary *m;
+	const struct profile *p;
+	void **all; /* [n] functions or loops */
+	size_t n;
+	struct value *(*make)(struct summary *m, const struct profile *p, const void *of);
+};
+
+struct batch {
+	size_t first, n;
+	struct value *rows[BATCH];
+};
+
+static void make_batch(void *made, void *job, unsigned thread)
+{
+	const struct made *r = made;
+	struct batch *b = job;
+
+	(void)thread;
+	for (size_t i = 0; i < b->n; i++)
+		b->rows[i] = r->make(r->m, r->p, r->all[b->first + i]);
+}
+
+/* Gives as many as there is room for. */
+static void give(struct ordered *o, const struct made *r, size_t *given)
+{
+	for (struct batch *b; *given < r->n && (b = ordered_room(o)); ordered_give(o)) {
+		b->first = *given;
+		b->n = r->n - *given < BATCH ? r->n - *given : BATCH;
+		*given += b->n;
+	}
+}
+
+/* Takes the rows. */
+static int put_batch(struct summary *m, const struct batch *b, int err)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (err)
+			value_free(b->rows[i]);
+		else
+			err = put_row(m, b->first + i, b->rows[i]);
+	return err;
+}
+
+/* Lines of source, of which there are only so many, are found in the order of the rows. */
+static unsigned makers(const struct summary *m)
+{
+	unsigned others = cpus() - 1;
+
+	return m->for_diff ? 0 : others < ORDERED_THREADS ? others : ORDERED_THREADS;
+}
+
+static int put_made(struct made *r)
+{
+	struct batch jobs[ORDERED_THREADS + 1];
+	struct ordered *o = ordered_open(make_batch, r, jobs, sizeof(*jobs), makers(r->m));
+	const struct batch *b;
+	size_t given = 0;
+	int err = 0;
+
+	if (!o)
+		return -ENOMEM;
+	for (give(o, r, &given); (b = ordered_take(o, true)); give(o, r, &given))
+		err = put_batch(r->m, b, err);
+	ordered_close(o);
+	return err;
+}
+
+/* Takes the list; NULL: there was no memory for it. */
+static int put_all(struct made *r, void **all)
+{
+	int err;
+
+	r->all = all;
+	err = all ? put_made(r) : -ENOMEM;
 	free(all);
 	return err;
 }
 
+static struct value *function_object(struct summary *m, const struct profile *p, const void *code)
+{
+	return with_more(m, p, code, summary_function(p, code, m->tables));
+}
+
+static struct value *c_function_object(struct summary *m, const struct profile *p, const void *code)
+{
+	return with_more(m, p, code, summary_c_function(code));
+}
+
+static struct value *loop_object(struct summary *m, const struct profile *p, const void *loop)
+{
+	struct value *o = summary_loop(p, loop, m->tables);
+
+	o = m->for_diff ? value_join(o, summary_cycles(loop)) : o;
+	return m->for_fleet ? value_join(o, summary_fleet_loop(loop)) : o;
+}
+
 static int put_functions(struct summary *m, const struct profile *p)
 {
-	return put_codes(m, p, profile_functions, summary_function);
+	struct made r = { .m = m, .p = p, .make = function_object };
+	struct code **all = profile_functions(p, &r.n, RANK_TIME);
+
+	return put_all(&r, (void **)all);
 }
 
 static int put_c_functions(struct summary *m, const struct profile *p)
 {
-	return put_codes(m, p, profile_c_functions, summary_c_function);
+	struct made r = { .m = m, .p = p, .make = c_function_object };
+	struct code **all = profile_c_functions(p, &r.n, RANK_TIME);
+
+	return put_all(&r, (void **)all);
 }
 
 /* Of those generations that were collected. */
@@ -197,24 +295,12 @@ static int put_greenlets(struct summary *m, const struct profile *p)
 	return err;
 }
 
-static struct value *loop_object(const struct summary *m, const struct profile *p, const struct loop *loop)
-{
-	struct value *o = summary_loop(p, loop, m->tables);
-
-	o = m->for_diff ? value_join(o, summary_cycles(loop)) : o;
-	return m->for_fleet ? value_join(o, summary_fleet_loop(loop)) : o;
-}
-
 static int put_loops(struct summary *m, const struct profile *p)
 {
-	size_t n = 0;
-	struct loop **all = profile_loops(p, &n, RANK_TIME);
-	int err = all ? 0 : -ENOMEM;
+	struct made r = { .m = m, .p = p, .make = loop_object };
+	struct loop **all = profile_loops(p, &r.n, RANK_TIME);
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = put_row(m, i, loop_object(m, p, all[i]));
-	free(all);
-	return err;
+	return put_all(&r, (void **)all);
 }
 
 /* Those of one function; rows were put before. */

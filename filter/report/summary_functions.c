@@ -95,7 +95,7 @@ static struct value *c_name(const struct code *code)
 	return text;
 }
 
-struct value *summary_c_function(const struct profile *p, const struct code *code, bool tables)
+struct value *summary_c_function(const struct code *code)
 {
 	const struct function *f = code->function;
 	const struct value_number totals[] = {
@@ -110,7 +110,6 @@ struct value *summary_c_function(const struct profile *p, const struct code *cod
 		{ "pid", code->process->pid },
 	};
 
-	(void)p, (void)tables;
 	return value_join(
 		value_pack("{s:o, s:o, s:f}", "name", c_name(code), "qualname", value_text(code->qualname),
 			   "self_cycles_deviation", spread_deviation(&f->self_spread)),

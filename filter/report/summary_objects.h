@@ -35,5 +35,5 @@ struct value *summary_request(const struct request *q);
 struct value *summary_request_group(const struct request_total *t);
 struct value *summary_lock(const struct lock *l);
 struct value *summary_exception(const struct raised *r);
-struct value *summary_c_function(const struct profile *p, const struct code *code, bool tables); /* has no tables */
+struct value *summary_c_function(const struct code *code);
 struct value *summary_loop(const struct profile *p, const struct loop *loop, bool tables);
