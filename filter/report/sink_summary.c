@@ -113,17 +113,19 @@ static int put_batch(struct summary *m, const struct batch *b, int err)
 }
 
 /* Lines of source, of which there are only so many, are found in the order of the rows. */
-static unsigned makers(const struct summary *m)
+static unsigned makers(const struct made *r)
 {
 	unsigned others = cpus() - 1;
 
-	return m->for_diff ? 0 : others < ORDERED_THREADS ? others : ORDERED_THREADS;
+	if (r->m->for_diff || r->n <= BATCH)
+		return 0;
+	return others < ORDERED_THREADS ? others : ORDERED_THREADS;
 }
 
 static int put_made(struct made *r)
 {
 	struct batch jobs[ORDERED_THREADS + 1];
-	struct ordered *o = ordered_open(make_batch, r, jobs, sizeof(*jobs), makers(r->m));
+	struct ordered *o = ordered_open(make_batch, r, jobs, sizeof(*jobs), makers(r));
 	const struct batch *b;
 	size_t given = 0;
 	int err = 0;
