@@ -143,6 +143,59 @@ void text_json(FILE *f, const char *s)
 	fputc('"', f);
 }
 
+static char *put_unit(char *to, unsigned unit)
+{
+	to = mempcpy(to, "\\u", 2);
+	for (int shift = 12; shift >= 0; shift -= 4)
+		*to++ = "0123456789ABCDEF"[unit >> shift & 15];
+	return to;
+}
+
+/* One or two units of UTF-16. */
+static char *put_units(char *to, uint32_t c)
+{
+	if (c < 0x10000)
+		return put_unit(to, c);
+	return put_unit(put_unit(to, 0xd800 + ((c - 0x10000) >> 10)), 0xdc00 + (c & 0x3ff));
+}
+
+/* A character that is not itself there. *s moves past it. */
+static char *put_special(char *to, const char **s)
+{
+	static const char escapes[256] = {
+		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['"'] = '"', ['\\'] = '\\'
+	};
+	char escape = escapes[(uint8_t) * *s];
+
+	if (escape) {
+		++*s;
+		*to++ = '\\';
+		*to++ = escape;
+		return to;
+	}
+	if (sequence_length((const uint8_t *)*s))
+		return put_units(to, next(s));
+	++*s;
+	return put_units(to, 0xfffd);
+}
+
+static bool is_itself(char c)
+{
+	return c >= ' ' && c != '"' && c != '\\';
+}
+
+char *text_ascii(char *to, const char *s)
+{
+	*to++ = '"';
+	while (*s)
+		if (is_itself(*s))
+			*to++ = *s++;
+		else
+			to = put_special(to, &s);
+	*to++ = '"';
+	return to;
+}
+
 void text_plain(FILE *f, const char *s)
 {
 	write_text(f, s, &plain);

@@ -14,6 +14,12 @@
 /* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void text_json(FILE *f, const char *s);
 
+/* Bytes at most that text_ascii() makes of one, beside the quotes. */
+#define TEXT_ASCII 6
+
+/* The same in ASCII, the rest as \uD83D\uDE00: upper case, as jansson has it. Its end; not terminated. */
+char *text_ascii(char *to, const char *s);
+
 /*
  * One line for a person: control characters as \x1b, those that set the direction as \u202e, what is not UTF-8 as
  * U+FFFD.

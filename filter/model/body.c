@@ -82,9 +82,21 @@ static struct body_row measured_row(const struct instr *instr, const struct inst
 	};
 }
 
+/* The blocks of the rows before it are numbered, *blocks of them so far. */
+static void number_block(struct body_row *rows, size_t i, unsigned *blocks)
+{
+	size_t before = i;
+
+	while (before > 0 && rows[before - 1].block != rows[i].block)
+		before--;
+	rows[i].first_of_block = !before;
+	rows[i].block_number = before ? rows[before - 1].block_number : ++*blocks;
+}
+
 static size_t rows_between(const struct code *code, int64_t from, int64_t to, struct body_row *rows, size_t size)
 {
 	const struct function *f = code->function;
+	unsigned blocks = 0;
 	size_t n = 0;
 
 	for (uint32_t i = code_index(code, from); i < code->ninstrs && n < size; i++) {
@@ -92,10 +104,13 @@ static size_t rows_between(const struct code *code, int64_t from, int64_t to, st
 
 		if (instr->offset > to)
 			break;
-		if (from <= instr->offset)
-			rows[n++] = f->costs ? measured_row(instr, &f->costs[i])
-					     : (struct body_row){ .instr = instr,
-								  .block = body_block(f, instr->offset) };
+		if (from > instr->offset)
+			continue;
+		rows[n] = f->costs ? measured_row(instr, &f->costs[i])
+				   : (struct body_row){ .instr = instr, .block = body_block(f, instr->offset) };
+		if (rows[n].block)
+			number_block(rows, n, &blocks);
+		n++;
 	}
 	return n;
 }
@@ -108,25 +123,4 @@ size_t body_rows(const struct loop *loop, struct body_row *rows, size_t size)
 size_t body_code(const struct code *code, struct body_row *rows, size_t size)
 {
 	return rows_between(code, 0, INT64_MAX, rows, size);
-}
-
-static bool is_first(const struct body_row *rows, size_t i)
-{
-	size_t before = 0;
-
-	while (before < i && rows[before].block != rows[i].block)
-		before++;
-	return rows[i].block && before == i;
-}
-
-struct body_place body_place(const struct body_row *rows, size_t i)
-{
-	struct body_place place = { .first = is_first(rows, i) };
-
-	for (size_t k = 0; k <= i; k++) {
-		place.number += is_first(rows, k);
-		if (rows[k].block == rows[i].block)
-			break;
-	}
-	return place;
 }

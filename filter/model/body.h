@@ -21,17 +21,12 @@ struct body_row {
 	double cycles;		       /* of one execution, calls included */
 	const struct instr_cost *cost; /* NULL unless measured */
 	const struct loop *block;      /* whose block it is in; NULL: in none, or measured */
+	unsigned block_number;	       /* from 1 in the order of the rows; 0: in none */
+	bool first_of_block;
 };
 
 /* The innermost loop whose body offset is in; NULL: in none that was seen to run. */
 const struct loop *body_block(const struct function *f, int64_t offset);
-
-/* Of the i-th of these rows, which has a block: its block's number, from 1 in their order; is it the first of it? */
-struct body_place {
-	unsigned number;
-	bool first;
-};
-struct body_place body_place(const struct body_row *rows, size_t i);
 
 /* Cycles of a mean trip that were not spent in trips of inner loops. Only if trips of the loop were timed. */
 double body_block_cycles(const struct loop *block);

@@ -34,6 +34,19 @@ uint32_t opcodes_find(const struct opcodes *o, const char *base, const char *spe
 	return OPCODES_NONE;
 }
 
+/* Can the next instruction in the code never run after it? */
+static bool leaves(const char *name)
+{
+	static const char *const prefixes[] = { "RETURN_", "JUMP_", "RAISE_", "RERAISE", "INTERPRETER_EXIT" };
+
+	if (!strcmp(name, "RETURN_GENERATOR"))
+		return false;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
 static uint32_t make_row(struct opcodes *o, const char *base, const char *specialized)
 {
 	struct opcode_row *rows = grow(o->rows, o->nrows, sizeof(*rows));
@@ -41,7 +54,7 @@ static uint32_t make_row(struct opcodes *o, const char *base, const char *specia
 	if (!rows)
 		return OPCODES_NONE;
 	o->rows = rows;
-	rows[o->nrows] = (struct opcode_row){ .base = base, .specialized = specialized };
+	rows[o->nrows] = (struct opcode_row){ .base = base, .specialized = specialized, .leaves = leaves(base) };
 	return o->nrows++;
 }
 
@@ -160,30 +173,15 @@ static uint64_t times_run(const struct function *f, const struct loop *block)
 	return block ? block->iterations : f->calls;
 }
 
-/* Can the next instruction in the code never run next? */
-static bool never_falls_through(const struct process *p, const struct instr *instr)
-{
-	static const char *const prefixes[] = { "RETURN_", "JUMP_", "RAISE_", "RERAISE", "INTERPRETER_EXIT" };
-	const char *name = process_opname(p, instr->base);
-
-	if (!strcmp(name, "RETURN_GENERATOR"))
-		return false;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
-}
-
 /* The instruction that runs after i in its block, as though no forward jump were taken; or ninstrs. */
-static uint32_t next_of(const struct code *code, uint32_t i, const struct loop *block)
+static uint32_t next_of(const struct code *code, uint32_t i, const struct loop *block, bool leaves)
 {
 	const struct instr *instr = &code->instrs[i];
 	uint32_t next = i + 1;
 
 	if (instr->back_edge && block && instr_head(instr) == block->head)
 		return code_index(code, instr->target);
-	if (next >= code->ninstrs || never_falls_through(code->process, instr) ||
-	    body_block(code->function, code->instrs[next].offset) != block)
+	if (next >= code->ninstrs || leaves || body_block(code->function, code->instrs[next].offset) != block)
 		return code->ninstrs;
 	return next;
 }
@@ -201,7 +199,7 @@ static int add_derived(struct opcodes *o, const struct code *code, uint32_t i)
 	if (row == OPCODES_NONE)
 		return -ENOMEM;
 	add_cost(o, &o->rows[row], code->process, &run);
-	next = next_of(code, i, block);
+	next = next_of(code, i, block, o->rows[row].leaves);
 	if (next >= code->ninstrs)
 		return 0;
 	to = opcodes_row(o, code->process, code->instrs[next].base, code->instrs[next].adaptive);

@@ -40,6 +40,7 @@ struct opcode_row {
 	uint64_t ns, cycles;	   /* of the timed ones */
 	struct callback callbacks; /* what those of all n cost */
 	uint32_t was, is;	   /* of opcodes_sort: an index before it, and after it */
+	bool leaves;		   /* the next instruction in the code never runs after it */
 };
 
 struct opcode_pair {

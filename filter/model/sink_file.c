@@ -2,6 +2,7 @@
 #include "sink_file.h"
 
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,8 +62,11 @@ int sink_file_finish(struct sink *s, const struct profile *p)
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
-	int err = f ? s->ops->render(f, s, p) : -ENOMEM;
+	int err;
 
+	if (f)
+		__fsetlocking(f, FSETLOCKING_BYCALLER); /* nobody else has it */
+	err = f ? s->ops->render(f, s, p) : -ENOMEM;
 	if (f && fclose(f))
 		err = -ENOMEM;
 	if (!err)

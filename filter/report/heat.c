@@ -35,9 +35,8 @@ static void add_block(struct heat *h, const struct loop *block, int32_t line)
 	add(h, line, body_block_cycles(block) * block->iterations, body_block_waiting(block));
 }
 
-static void add_row(struct heat *h, const struct body_row *rows, size_t i)
+static void add_row(struct heat *h, const struct body_row *row)
 {
-	const struct body_row *row = &rows[i];
 	struct heat_line *line = &h->lines[row->instr->line - h->first];
 	double block;
 
@@ -45,7 +44,7 @@ static void add_row(struct heat *h, const struct body_row *rows, size_t i)
 		add(h, row->instr->line, row->cycles * row->times, row->cost ? row->cost->waiting_ns : 0);
 	if (!row->block || !row->block->cycles.n)
 		return;
-	if (body_place(rows, i).first)
+	if (row->first_of_block)
 		add_block(h, row->block, row->instr->line);
 	block = body_block_cycles(row->block) * row->block->iterations;
 	line->block = block > line->block ? block : line->block;
@@ -58,7 +57,7 @@ static int add_instructions(struct heat *h, const struct code *code)
 
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].instr->line >= h->first)
-			add_row(h, rows, i);
+			add_row(h, &rows[i]);
 	free(rows);
 	return rows ? 0 : -ENOMEM;
 }

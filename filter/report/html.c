@@ -182,8 +182,8 @@ void html_packed(FILE *f, uint64_t n)
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 	for (; n >= 32; n /= 32)
-		fputc(digits[32 | n % 32], f);
-	fputc(digits[n], f);
+		putc_unlocked(digits[32 | n % 32], f);
+	putc_unlocked(digits[n], f);
 }
 
 void html_packed_signed(FILE *f, int64_t n)

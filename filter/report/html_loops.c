@@ -66,26 +66,23 @@ static bool is_timed(const struct body_row *row)
 }
 
 /* A block has one bar, at its first instruction. */
-static void write_cycles(FILE *f, const struct body_row *rows, size_t i, double most)
+static void write_cycles(FILE *f, const struct body_row *row, double most)
 {
-	struct body_place block = body_place(rows, i);
 	char behind[48];
 
-	snprintf(behind, sizeof(behind), " a trip: block %u", block.number);
-	if (rows[i].known)
-		write_bar(f, rows[i].cycles, most, "");
-	else if (is_timed(&rows[i]) && block.first)
-		write_bar(f, body_block_cycles(rows[i].block), most, behind);
-	else if (is_timed(&rows[i]))
-		fprintf(f, "<td class=n>block %u</td>", block.number);
+	snprintf(behind, sizeof(behind), " a trip: block %u", row->block_number);
+	if (row->known)
+		write_bar(f, row->cycles, most, "");
+	else if (is_timed(row) && row->first_of_block)
+		write_bar(f, body_block_cycles(row->block), most, behind);
+	else if (is_timed(row))
+		fprintf(f, "<td class=n>block %u</td>", row->block_number);
 	else
-		fprintf(f, "<td class=n>%s</td>", rows[i].measured ? "no event" : "not timed");
+		fprintf(f, "<td class=n>%s</td>", row->measured ? "no event" : "not timed");
 }
 
-static void write_instruction(struct page *page, const struct loop *loop, const struct body_row *rows, size_t i,
-			      double most)
+static void write_instruction(struct page *page, const struct loop *loop, const struct body_row *row, double most)
 {
-	const struct body_row *row = &rows[i];
 	const struct process *p = loop->code->process;
 
 	fprintf(page->f, "<tr><td class=n>%u</td><td><code>", row->instr->offset);
@@ -97,7 +94,7 @@ static void write_instruction(struct page *page, const struct loop *loop, const 
 		fputs("</code>", page->f);
 	}
 	fputs("</td>", page->f);
-	write_cycles(page->f, rows, i, most);
+	write_cycles(page->f, row, most);
 	fputs("</tr>\n", page->f);
 }
 
@@ -154,7 +151,7 @@ static int write_listing(struct page *page, const struct loop *loop)
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].instr->line != line)
 			write_line(page, loop, line = rows[i].instr->line);
-		write_instruction(page, loop, rows, i, most);
+		write_instruction(page, loop, &rows[i], most);
 	}
 	if (n) {
 		fputs("</tbody>\n</table>\n", page->f);

@@ -62,7 +62,7 @@ static void write_level(FILE *f, const struct profile *p, const struct pyramid_l
 static void write_name(FILE *f, const struct page *page, const struct pyramid *p, const struct pyramid_row *row)
 {
 	const struct tstate *t = row->of ? &row->of->tstate : NULL;
-	const struct process *process = t ? codes_process(page->p->codes, t->pid) : NULL;
+	const struct process *process = t ? map_get(&page->p->codes->processes, (uint32_t)t->pid) : NULL;
 	const char *name = process ? process_thread_name(process, t->tid) : NULL;
 
 	if (!t) {

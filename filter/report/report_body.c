@@ -39,16 +39,14 @@ static void write_stayed(const struct report *r, const struct loop *loop, const 
 }
 
 /* What is known of it as a whole stands at its first instruction. */
-static void write_block(FILE *f, const struct body_row *rows, size_t i)
+static void write_block(FILE *f, const struct body_row *row)
 {
-	struct body_place block = body_place(rows, i);
-
-	if (!rows[i].block || !rows[i].block->cycles.n)
+	if (!row->block || !row->block->cycles.n)
 		fputs("not timed", f);
-	else if (!block.first)
-		fprintf(f, "block %u", block.number);
+	else if (!row->first_of_block)
+		fprintf(f, "block %u", row->block_number);
 	else
-		fprintf(f, "block %u: ~%.0f cycles a trip", block.number, body_block_cycles(rows[i].block));
+		fprintf(f, "block %u: ~%.0f cycles a trip", row->block_number, body_block_cycles(row->block));
 }
 
 static void write_cycles(FILE *f, const struct loop *loop, const struct body_row *row)
@@ -237,7 +235,7 @@ static void write_rows(const struct report *r, const struct loop *loop, const st
 		if (rows[i].measured)
 			write_cycles(r->f, loop, &rows[i]);
 		else
-			write_block(r->f, rows, i);
+			write_block(r->f, &rows[i]);
 		write_stayed(r, loop, rows[i].instr);
 		write_changes(r, &rows[i]);
 		fputc('\n', r->f);

@@ -5,7 +5,12 @@
  */
 #include "sink_html.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "base/cold.h"
+#include "base/cpus.h"
+#include "base/ordered.h"
 #include "html_frame.h"
 #include "html_page.h"
 #include "model/calltree_join.h"
@@ -28,14 +33,66 @@ struct sink_html {
 	struct task_trees tasks;
 };
 
-static int render(FILE *f, struct sink *s, const struct profile *p)
+/* The sections behind the timeline, in memory. */
+struct rest {
+	struct page *page;
+	char *text;
+	size_t size;
+	int err;
+};
+
+static int write_rest(struct page *page)
 {
 	static int (*const sections[])(struct page * page) = {
-		page_timeline, page_flame,	 page_functions, page_loops,	      page_spans,
-		page_tasks,    page_requests,	 page_greenlets, page_waits,	      page_locks,
-		page_gil,      page_c_functions, page_native,	 page_compiled,	      page_exceptions,
-		page_imports,  page_sources,	 page_opcodes,	 page_specialization, page_events,
+		page_flame,	  page_functions, page_loops,	       page_spans,	page_tasks,
+		page_requests,	  page_greenlets, page_waits,	       page_locks,	page_gil,
+		page_c_functions, page_native,	  page_compiled,       page_exceptions, page_imports,
+		page_sources,	  page_opcodes,	  page_specialization, page_events,
 	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && !err; i++)
+		err = sections[i](page);
+	return err;
+}
+
+static void run_rest(void *context, void *job, unsigned thread)
+{
+	struct rest *rest = job;
+
+	(void)context, (void)thread;
+	rest->page->f = open_memstream(&rest->text, &rest->size);
+	rest->err = rest->page->f ? write_rest(rest->page) : -ENOMEM;
+	if (rest->page->f && fclose(rest->page->f))
+		rest->err = -ENOMEM;
+}
+
+/* The timeline takes as long as all others, which another thread makes meanwhile, if there is a CPU for it. */
+static int write_sections(struct page *page)
+{
+	struct page timeline = *page;
+	struct rest jobs[2] = { { 0 } }, *rest;
+	struct ordered *o = ordered_open(run_rest, NULL, jobs, sizeof(*jobs), cpus() > 1);
+	int err;
+
+	if (!o)
+		return -ENOMEM;
+	rest = ordered_room(o);
+	rest->page = page;
+	ordered_give(o);
+	err = page_timeline(&timeline);
+	rest = ordered_take(o, true);
+	ordered_close(o);
+	err = err ?: rest->err;
+	page->f = timeline.f;
+	if (!err)
+		fwrite(rest->text, 1, rest->size, page->f);
+	free(rest->text);
+	return err;
+}
+
+static int render(FILE *f, struct sink *s, const struct profile *p)
+{
 	struct sink_html *html = (struct sink_html *)s;
 	struct page page = {
 		.f = f, .p = p, .columns = &html->columns, .task_trees = &html->tasks, .sources.dir = p->codes->dir
@@ -50,8 +107,7 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	page_head(&page);
 	err = err ?: page_lists(&page) ?: page_first(&page);
 	page_facts(&page);
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && !err; i++)
-		err = sections[i](&page);
+	err = err ?: write_sections(&page);
 	html_end(f);
 	sources_free(&page.sources);
 	flame_free(&page.flame);

@@ -6,7 +6,9 @@
 #include "sink_summary.h"
 
 #include <errno.h>
-#include <jansson.h>
+#include "base/cpus.h"
+#include "base/ordered.h"
+#include "base/value.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +16,14 @@
 #include "model/opcodes_view.h"
 #include "model/profile.h"
 #include "model/sink_file.h"
-#include "base/json.h"
+#include "base/cpus.h"
+#include "base/ordered.h"
+#include "base/value.h"
 #include "summary_diff.h"
 #include "summary_fleet.h"
 #include "summary_forms.h"
 #include "summary_objects.h"
 #include "summary_opcodes.h"
-
-#define REAL_DIGITS 9 /* shares and means are not known more exactly */
 
 struct summary {
 	struct sink_file file;
@@ -39,60 +41,146 @@ static void put(struct summary *m, const char *text)
 	out_put(&m->file.out, text, strlen(text));
 }
 
-static int put_bytes(const char *bytes, size_t size, void *to)
-{
-	out_put(to, bytes, size);
-	return 0;
-}
-
 /* Takes the value. */
-static int put_json(struct summary *m, json_t *value)
+static int put_value(struct summary *m, struct value *value)
 {
-	int err = value ? json_dump_callback(value, put_bytes, &m->file.out,
-					     JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(REAL_DIGITS))
-			: -ENOMEM;
-
-	json_decref(value);
-	return err ? -ENOMEM : m->file.out.err;
+	return value_put(value, &m->file.out) ?: m->file.out.err;
 }
 
 /* One more object of an array that has so many already. 0 or -ENOMEM. */
-static int put_row(struct summary *m, size_t rows, json_t *object)
+static int put_row(struct summary *m, size_t rows, struct value *object)
 {
 	put(m, rows ? ",\n  " : "\n  ");
-	return put_json(m, object);
+	return put_value(m, object);
 }
 
 /* What it also has if that was asked for. Takes the object. */
-static json_t *with_more(struct summary *m, const struct profile *p, const struct code *code, json_t *object)
+static struct value *with_more(struct summary *m, const struct profile *p, const struct code *code,
+			       struct value *object)
 {
 	if (m->for_diff)
-		object = json_join(object, summary_source(&m->sources, p, code, &m->nsources));
-	return m->for_fleet ? json_join(object, summary_fleet_function(&m->durations, code)) : object;
+		object = value_join(object, summary_source(&m->sources, p, code, &m->nsources));
+	return m->for_fleet ? value_join(object, summary_fleet_function(&m->durations, code)) : object;
 }
 
-static int put_codes(struct summary *m, const struct profile *p,
-		     struct code **(*list)(const struct profile *p, size_t *n, enum rank rank),
-		     json_t *(*object)(const struct profile *p, const struct code *code, bool tables))
-{
-	size_t n = 0;
-	struct code **all = list(p, &n, RANK_TIME);
-	int err = all ? 0 : -ENOMEM;
+/* --- rows that are made by other threads, if there are CPUs for them -------------------------------------------- */
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = put_row(m, i, with_more(m, p, all[i], object(p, all[i], m->tables)));
+#define BATCH 16 /* rows: enough to be worth waking a thread, few enough to share out the last ones */
+
+/* Rows of one kind. */
+struct made {
+	struct summary *m;
+	const struct profile *p;
+	void **all; /* [n] functions or loops */
+	size_t n;
+	struct value *(*make)(struct summary *m, const struct profile *p, const void *of);
+};
+
+struct batch {
+	size_t first, n;
+	struct value *rows[BATCH];
+};
+
+static void make_batch(void *made, void *job, unsigned thread)
+{
+	const struct made *r = made;
+	struct batch *b = job;
+
+	(void)thread;
+	for (size_t i = 0; i < b->n; i++)
+		b->rows[i] = r->make(r->m, r->p, r->all[b->first + i]);
+}
+
+/* Gives as many as there is room for. */
+static void give(struct ordered *o, const struct made *r, size_t *given)
+{
+	for (struct batch *b; *given < r->n && (b = ordered_room(o)); ordered_give(o)) {
+		b->first = *given;
+		b->n = r->n - *given < BATCH ? r->n - *given : BATCH;
+		*given += b->n;
+	}
+}
+
+/* Takes the rows. */
+static int put_batch(struct summary *m, const struct batch *b, int err)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (err)
+			value_free(b->rows[i]);
+		else
+			err = put_row(m, b->first + i, b->rows[i]);
+	return err;
+}
+
+/* Lines of source, of which there are only so many, are found in the order of the rows. */
+static unsigned makers(const struct made *r)
+{
+	unsigned others = cpus() - 1;
+
+	if (r->m->for_diff || r->n <= BATCH)
+		return 0;
+	return others < ORDERED_THREADS ? others : ORDERED_THREADS;
+}
+
+static int put_made(struct made *r)
+{
+	struct batch jobs[ORDERED_THREADS + 1];
+	struct ordered *o = ordered_open(make_batch, r, jobs, sizeof(*jobs), makers(r));
+	const struct batch *b;
+	size_t given = 0;
+	int err = 0;
+
+	if (!o)
+		return -ENOMEM;
+	for (give(o, r, &given); (b = ordered_take(o, true)); give(o, r, &given))
+		err = put_batch(r->m, b, err);
+	ordered_close(o);
+	return err;
+}
+
+/* Takes the list; NULL: there was no memory for it. */
+static int put_all(struct made *r, void **all)
+{
+	int err;
+
+	r->all = all;
+	err = all ? put_made(r) : -ENOMEM;
 	free(all);
 	return err;
 }
 
+static struct value *function_object(struct summary *m, const struct profile *p, const void *code)
+{
+	return with_more(m, p, code, summary_function(p, code, m->tables));
+}
+
+static struct value *c_function_object(struct summary *m, const struct profile *p, const void *code)
+{
+	return with_more(m, p, code, summary_c_function(code));
+}
+
+static struct value *loop_object(struct summary *m, const struct profile *p, const void *loop)
+{
+	struct value *o = summary_loop(p, loop, m->tables);
+
+	o = m->for_diff ? value_join(o, summary_cycles(loop)) : o;
+	return m->for_fleet ? value_join(o, summary_fleet_loop(loop)) : o;
+}
+
 static int put_functions(struct summary *m, const struct profile *p)
 {
-	return put_codes(m, p, profile_functions, summary_function);
+	struct made r = { .m = m, .p = p, .make = function_object };
+	struct code **all = profile_functions(p, &r.n, RANK_TIME);
+
+	return put_all(&r, (void **)all);
 }
 
 static int put_c_functions(struct summary *m, const struct profile *p)
 {
-	return put_codes(m, p, profile_c_functions, summary_c_function);
+	struct made r = { .m = m, .p = p, .make = c_function_object };
+	struct code **all = profile_c_functions(p, &r.n, RANK_TIME);
+
+	return put_all(&r, (void **)all);
 }
 
 /* Of those generations that were collected. */
@@ -209,24 +297,12 @@ static int put_greenlets(struct summary *m, const struct profile *p)
 	return err;
 }
 
-static json_t *loop_object(const struct summary *m, const struct profile *p, const struct loop *loop)
-{
-	json_t *o = summary_loop(p, loop, m->tables);
-
-	o = m->for_diff ? json_join(o, summary_cycles(loop)) : o;
-	return m->for_fleet ? json_join(o, summary_fleet_loop(loop)) : o;
-}
-
 static int put_loops(struct summary *m, const struct profile *p)
 {
-	size_t n = 0;
-	struct loop **all = profile_loops(p, &n, RANK_TIME);
-	int err = all ? 0 : -ENOMEM;
+	struct made r = { .m = m, .p = p, .make = loop_object };
+	struct loop **all = profile_loops(p, &r.n, RANK_TIME);
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = put_row(m, i, loop_object(m, p, all[i]));
-	free(all);
-	return err;
+	return put_all(&r, (void **)all);
 }
 
 /* Those of one function; rows were put before. */
@@ -300,7 +376,7 @@ static bool any_unmatched(const struct profile *p)
 static const struct {
 	const char *key;
 	bool (*wanted)(const struct profile *p);
-	json_t *(*object)(const struct profile *p);
+	struct value *(*object)(const struct profile *p);
 	int (*array)(struct summary *m, const struct profile *p);
 } members[] = {
 	{ "clock", .object = summary_clock },
@@ -343,7 +419,7 @@ static int put_member(struct summary *m, const struct profile *p, size_t i)
 	put(m, members[i].key);
 	put(m, "\": ");
 	if (members[i].object)
-		return put_json(m, members[i].object(p));
+		return put_value(m, members[i].object(p));
 	put(m, "[");
 	err = members[i].array(m, p);
 	put(m, "]");
@@ -357,11 +433,11 @@ static int put_trees(struct summary *m, const struct profile *p)
 
 	if (m->for_diff) {
 		put(m, ",\n \"call_tree\": ");
-		err = put_json(m, summary_call_tree(p, &m->tree));
+		err = put_value(m, summary_call_tree(p, &m->tree));
 	}
 	if (m->for_fleet && !err) {
 		put(m, ",\n \"edges\": ");
-		err = put_json(m, summary_edges(&m->tree));
+		err = put_value(m, summary_edges(&m->tree));
 	}
 	return err;
 }

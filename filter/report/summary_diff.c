@@ -3,50 +3,50 @@
 
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/value.h"
 #include "code/origin.h"
 #include "summary_parts.h"
 
 static const char *const value_names[FLAME_VALUES] = { "wall", "waiting", "preempted", "calls", "cycles" };
 
-static json_t *values(const struct profile *p)
+static struct value *values(const struct profile *p)
 {
-	json_t *array = json_array();
+	struct value *array = value_array();
 
 	for (int i = 0; i < FLAME_VALUES; i++)
 		if (profile_has_cpu(p) || (i != FLAME_WAITING && i != FLAME_PREEMPTED))
-			array = json_append(array, json_string(value_names[i]));
+			array = value_append(array, value_text(value_names[i]));
 	return array;
 }
 
-static json_t *places(const struct profile *p, const struct flame *f)
+static struct value *places(const struct profile *p, const struct flame *f)
 {
-	json_t *array = json_array();
+	struct value *array = value_array();
 
 	for (uint32_t i = 0; i < f->nshown_places; i++) {
 		const struct code *code = f->places[f->shown_places[i]].code;
-		const struct json_number line[] = { { "firstlineno", code->c ? 0 : code->firstlineno } };
-		json_t *o = json_join(summary_place(code), JSON_NUMBERS(line));
+		const struct value_number line[] = { { "firstlineno", code->c ? 0 : code->firstlineno } };
+		struct value *o = value_join(summary_place(code), VALUE_NUMBERS(line));
 
-		o = json_join(o, json_pack("{s:s}", "origin", code->c ? "c" : origin_key(origin_of(p->codes, code))));
-		array = json_append(array, o);
+		o = value_join(o, value_pack("{s:s}", "origin", code->c ? "c" : origin_key(origin_of(p->codes, code))));
+		array = value_append(array, o);
 	}
 	return array;
 }
 
 /* [caller, function, ...]; of the first path, the whole run, both are 0. */
-static json_t *paths(const struct flame *f, const struct flame_view *v)
+static struct value *paths(const struct flame *f, const struct flame_view *v)
 {
-	json_t *array = json_array();
+	struct value *array = value_array();
 
 	for (uint32_t i = 0; i < f->nshown; i++) {
 		const struct flame_node *n = &f->nodes[f->shown[i]];
-		json_int_t caller = f->nodes[n->parent].of, place = i ? f->places[n->place].shown - 1 : 0;
-		json_t *row = json_pack("[I, I]", caller, place);
+		int64_t caller = f->nodes[n->parent].of, place = i ? f->places[n->place].shown - 1 : 0;
+		struct value *row = value_pack("[I, I]", caller, place);
 
 		for (int k = 0; k < FLAME_VALUES; k++)
-			row = json_append(row, json_integer(v->own[i].of[k]));
-		array = json_append(array, row);
+			row = value_append(row, value_integer(v->own[i].of[k]));
+		array = value_append(array, row);
 	}
 	return array;
 }
@@ -61,19 +61,19 @@ static bool is_none(const struct flame_values *v)
 }
 
 /* [path, ...]: what was cut below it. */
-static json_t *cut(const struct flame *f, const struct flame_view *v)
+static struct value *cut(const struct flame *f, const struct flame_view *v)
 {
-	json_t *array = json_array();
+	struct value *array = value_array();
 
 	for (uint32_t i = 0; i < f->nshown; i++) {
-		json_t *row;
+		struct value *row;
 
 		if (is_none(&v->cut[i]))
 			continue;
-		row = json_pack("[I]", (json_int_t)i);
+		row = value_pack("[I]", (int64_t)i);
 		for (int k = 0; k < FLAME_VALUES; k++)
-			row = json_append(row, json_integer(v->cut[i].of[k]));
-		array = json_append(array, row);
+			row = value_append(row, value_integer(v->cut[i].of[k]));
+		array = value_append(array, row);
 	}
 	return array;
 }
@@ -93,17 +93,17 @@ static int add_all(struct flame_view *v, const struct flame *f, const struct pro
 }
 
 /* clang-format off */
-json_t *summary_call_tree(const struct profile *p, const struct calltree *tree)
+struct value *summary_call_tree(const struct profile *p, const struct calltree *tree)
 {
 	struct flame f;
 	struct flame_view v = { 0 };
-	json_t *o = NULL;
+	struct value *o = NULL;
 
 	if (!flame_make(&f, tree) && !flame_view_make(&v, &f) && !add_all(&v, &f, p))
-		o = json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}",
+		o = value_pack("{s:o, s:I, s:I, s:o, s:o, s:o}",
 			      "values", values(p),
-			      "parts", (json_int_t)f.parts,
-			      "all_paths", (json_int_t)f.nnodes - 1,
+			      "parts", (int64_t)f.parts,
+			      "all_paths", (int64_t)f.nnodes - 1,
 			      "functions", places(p, &f),
 			      "paths", paths(&f, &v),
 			      "cut", cut(&f, &v));
@@ -113,9 +113,9 @@ json_t *summary_call_tree(const struct profile *p, const struct calltree *tree)
 }
 /* clang-format on */
 
-json_t *summary_cycles(const struct loop *loop)
+struct value *summary_cycles(const struct loop *loop)
 {
-	return json_pack("{s:o}", "cycles_distribution", summary_ranges(&loop->cycles));
+	return value_pack("{s:o}", "cycles_distribution", summary_ranges(&loop->cycles));
 }
 
 static int64_t last_line(const struct code *code)
@@ -127,16 +127,16 @@ static int64_t last_line(const struct code *code)
 	return last;
 }
 
-static json_t *lines(const struct source *s, int64_t first, int64_t last)
+static struct value *lines(const struct source *s, int64_t first, int64_t last)
 {
-	json_t *array = json_array();
+	struct value *array = value_array();
 
 	for (int64_t i = first; i <= last && i - first < SUMMARY_SOURCE_LINES && source_line(s, i); i++)
-		array = json_append(array, json_text(source_line(s, i)));
+		array = value_append(array, value_text(source_line(s, i)));
 	return array;
 }
 
-json_t *summary_source(struct sources *sources, const struct profile *p, const struct code *code, unsigned *n)
+struct value *summary_source(struct sources *sources, const struct profile *p, const struct code *code, unsigned *n)
 {
 	enum origin origin = origin_of(p->codes, code);
 	int64_t last = last_line(code);
@@ -144,15 +144,15 @@ json_t *summary_source(struct sources *sources, const struct profile *p, const s
 
 	if (code->c || (origin != ORIGIN_OWN && origin != ORIGIN_SITE) || last < code->firstlineno ||
 	    *n >= SUMMARY_SOURCES)
-		return json_object();
+		return value_object();
 	if (!sources->first)
 		sources->dir = p->codes->dir;
 	s = sources_get(sources, code->file, code->process->realtime_ns);
 	if (!s)
 		return NULL;
 	if (s->why)
-		return json_pack("{s:{s:s}}", "source", "why", s->why);
+		return value_pack("{s:{s:s}}", "source", "why", s->why);
 	++*n;
-	return json_pack("{s:{s:o, s:b}}", "source", "lines", lines(s, code->firstlineno, last), "whole",
-			 last - code->firstlineno < SUMMARY_SOURCE_LINES);
+	return value_pack("{s:{s:o, s:b}}", "source", "lines", lines(s, code->firstlineno, last), "whole",
+			  last - code->firstlineno < SUMMARY_SOURCE_LINES);
 }

@@ -5,16 +5,15 @@
  */
 #pragma once
 
-#include <jansson.h>
-
 #include "base/source.h"
+#include "base/value.h"
 #include "flame.h"
 
 /* "call_tree": the paths of flame.h, and what each has of its own. */
-json_t *summary_call_tree(const struct profile *p, const struct calltree *tree);
+struct value *summary_call_tree(const struct profile *p, const struct calltree *tree);
 
 /* "cycles_distribution" of a loop. */
-json_t *summary_cycles(const struct loop *loop);
+struct value *summary_cycles(const struct loop *loop);
 
 #define SUMMARY_SOURCES	     300 /* functions with source; most self time first */
 #define SUMMARY_SOURCE_LINES 400 /* of one */
@@ -23,4 +22,4 @@ json_t *summary_cycles(const struct loop *loop);
  * "source" of a function of the program's own, or of site-packages: its lines, or why there are none. *n counts those
  * with lines.
  */
-json_t *summary_source(struct sources *sources, const struct profile *p, const struct code *code, unsigned *n);
+struct value *summary_source(struct sources *sources, const struct profile *p, const struct code *code, unsigned *n);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <zlib.h>
 
-#include "base/json.h"
+#include "base/value.h"
 #include "code/codes_part.h"
 #include "model/callers.h"
 #include "summary_parts.h"
@@ -53,18 +53,18 @@ void durations_free(struct durations *d)
 }
 
 /* [[LOW, N], ...] */
-static json_t *buckets(const struct stat_sum *s)
+static struct value *buckets(const struct stat_sum *s)
 {
-	json_t *array = json_array();
+	struct value *array = value_array();
 	struct stat_range r;
 
 	for (unsigned at = 0; s && (at = stat_next_bucket(s, at, &r));)
-		array = json_append(array, json_pack("[I, I]", (json_int_t)r.low, (json_int_t)r.n));
+		array = value_append(array, value_pack("[I, I]", (int64_t)r.low, (int64_t)r.n));
 	return array;
 }
 
 /* Of its instructions, neither of their operands nor of their lines. */
-static json_t *hash_of(const struct code *code)
+static struct value *hash_of(const struct code *code)
 {
 	uint32_t hash = crc32_z(0, NULL, 0);
 
@@ -74,56 +74,56 @@ static json_t *hash_of(const struct code *code)
 
 		hash = crc32_z(hash, (const Bytef *)words, sizeof(words));
 	}
-	return code->ninstrs ? json_integer(hash) : json_null();
+	return code->ninstrs ? value_integer(hash) : value_null();
 }
 
-json_t *summary_fleet_function(const struct durations *d, const struct code *code)
+struct value *summary_fleet_function(const struct durations *d, const struct code *code)
 {
-	return json_pack("{s:o, s:o}", "bytecode", hash_of(code), "durations",
-			 buckets(map_get(&d->of, (uintptr_t)code)));
+	return value_pack("{s:o, s:o}", "bytecode", hash_of(code), "durations",
+			  buckets(map_get(&d->of, (uintptr_t)code)));
 }
 
-json_t *summary_fleet_loop(const struct loop *loop)
+struct value *summary_fleet_loop(const struct loop *loop)
 {
-	const struct json_number times[] = { { "total_ns", loop->time }, { "self_ns", loop->own_time } };
+	const struct value_number times[] = { { "total_ns", loop->time }, { "self_ns", loop->own_time } };
 
-	return json_join(json_pack("{s:o}", "cycles_buckets", buckets(&loop->cycles)), JSON_NUMBERS(times));
+	return value_join(value_pack("{s:o}", "cycles_buckets", buckets(&loop->cycles)), VALUE_NUMBERS(times));
 }
 
-static json_t *end_of(const struct code *code)
+static struct value *end_of(const struct code *code)
 {
-	const struct json_number numbers[] = { { "firstlineno", code->c ? 0 : code->firstlineno },
-					       { "pid", code->process->pid } };
+	const struct value_number numbers[] = { { "firstlineno", code->c ? 0 : code->firstlineno },
+						{ "pid", code->process->pid } };
 
-	return json_join(summary_place(code), JSON_NUMBERS(numbers));
+	return value_join(summary_place(code), VALUE_NUMBERS(numbers));
 }
 
 /* caller NULL: none. */
-static json_t *edge(const struct code *caller, const struct code *callee, const struct call_sum *sum)
+static struct value *edge(const struct code *caller, const struct code *callee, const struct call_sum *sum)
 {
-	const struct json_number numbers[] = {
+	const struct value_number numbers[] = {
 		{ "calls", sum->calls },
 		{ "recursive_calls", sum->recursive },
 		{ "self_ns", sum->self_ns },
 		{ "total_ns", sum->total_ns },
 	};
 
-	return json_join(
-		json_pack("{s:o, s:o}", "caller", caller ? end_of(caller) : json_null(), "callee", end_of(callee)),
-		JSON_NUMBERS(numbers));
+	return value_join(
+		value_pack("{s:o, s:o}", "caller", caller ? end_of(caller) : value_null(), "callee", end_of(callee)),
+		VALUE_NUMBERS(numbers));
 }
 
-json_t *summary_edges(const struct calltree *tree)
+struct value *summary_edges(const struct calltree *tree)
 {
 	struct callers c;
-	json_t *array = callers_sum(&c, tree, NULL) ? NULL : json_array();
+	struct value *array = callers_sum(&c, tree, NULL) ? NULL : value_array();
 
 	for (uint32_t i = 0; i < c.nfunctions; i++)
 		if (c.functions[i].uncalled.calls || c.functions[i].uncalled.total_ns)
-			array = json_append(array, edge(NULL, c.functions[i].code, &c.functions[i].uncalled));
+			array = value_append(array, edge(NULL, c.functions[i].code, &c.functions[i].uncalled));
 	for (uint32_t i = 0; i < c.nedges; i++)
-		array = json_append(array, edge(c.functions[c.edges[i].caller].code,
-						c.functions[c.edges[i].callee].code, &c.edges[i].sum));
+		array = value_append(array, edge(c.functions[c.edges[i].caller].code,
+						 c.functions[c.edges[i].callee].code, &c.edges[i].sum));
 	callers_free(&c);
 	return array;
 }

@@ -6,8 +6,7 @@
  */
 #pragma once
 
-#include <jansson.h>
-
+#include "base/value.h"
 #include "model/calltree.h"
 #include "model/profile.h"
 
@@ -25,8 +24,8 @@ int durations_join(struct durations *to, const struct durations *more);
 void durations_free(struct durations *d);
 
 /* What a function, or a C function, and a loop have beside the rest. NULL: no memory. */
-json_t *summary_fleet_function(const struct durations *d, const struct code *code);
-json_t *summary_fleet_loop(const struct loop *loop);
+struct value *summary_fleet_function(const struct durations *d, const struct code *code);
+struct value *summary_fleet_loop(const struct loop *loop);
 
 /* "edges": an array. NULL: no memory. */
-json_t *summary_edges(const struct calltree *tree);
+struct value *summary_edges(const struct calltree *tree);

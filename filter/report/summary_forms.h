@@ -2,9 +2,8 @@
 /* summary_forms.h - how instructions changed their forms, for the summary (docs/summary.md). NULL: no memory. */
 #pragma once
 
-#include <jansson.h>
-
+#include "base/value.h"
 #include "model/profile.h"
 
 /* null: no instruction has its form. */
-json_t *summary_forms(const struct profile *p);
+struct value *summary_forms(const struct profile *p);

@@ -4,81 +4,80 @@
 
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/value.h"
 #include "model/body.h"
 #include "summary_opcodes.h"
 #include "summary_parts.h"
 #include "summary_paths.h"
 
 /* `sure`: each single value is. */
-static json_t *distribution(const struct stat_sum *s, bool sure)
+static struct value *distribution(const struct stat_sum *s, bool sure)
 {
-	const struct json_number rest[] = {
+	const struct value_number rest[] = {
 		{ "median", stat_quantile(s, 0.5) },
 		{ "p99", stat_quantile(s, 0.99) },
 		{ "min", s->min },
 		{ "max", s->max },
 	};
 
-	return json_join(json_pack("{s:f, s:f, s:b}", "mean", stat_mean(s), "deviation", spread_deviation(&s->spread),
-				   "exact", sure && stat_exact(s)),
-			 JSON_NUMBERS(rest));
+	return value_join(value_pack("{s:f, s:f, s:b}", "mean", stat_mean(s), "deviation", spread_deviation(&s->spread),
+				     "exact", sure && stat_exact(s)),
+			  VALUE_NUMBERS(rest));
 }
 
-json_t *summary_ranges(const struct stat_sum *s)
+struct value *summary_ranges(const struct stat_sum *s)
 {
-	json_t *array = json_array();
+	struct value *array = value_array();
 	struct stat_range r;
 
 	for (unsigned at = 0; (at = stat_next(s, at, &r));)
-		array = json_append(array,
-				    json_pack("[I, I, I]", (json_int_t)r.low, (json_int_t)r.high, (json_int_t)r.n));
+		array = value_append(array, value_pack("[I, I, I]", (int64_t)r.low, (int64_t)r.high, (int64_t)r.n));
 	return array;
 }
 
-static json_t *trips(const struct loop *loop)
+static struct value *trips(const struct loop *loop)
 {
-	return json_join(json_pack("{s:I, s:o}", "entries", (json_int_t)loop->trips.n, "distribution",
-				   summary_ranges(&loop->trips)),
-			 distribution(&loop->trips, true));
+	return value_join(value_pack("{s:I, s:o}", "entries", (int64_t)loop->trips.n, "distribution",
+				     summary_ranges(&loop->trips)),
+			  distribution(&loop->trips, true));
 }
 
 /* clang-format off */
-static json_t *instruction(const struct process *p, const struct body_row *row)
+static struct value *instruction(const struct process *p, const struct body_row *row)
 {
-	const struct json_number where[] = {
+	const struct value_number where[] = {
 		{ "offset", row->instr->offset },
 		{ "line", row->instr->line > 0 ? row->instr->line : 0 },
 	};
-	json_t *what = json_pack("{s:o, s:o, s:o, s:b}",
-				 "opcode", json_text(process_opname(p, row->instr->base)),
-				 "specialized", json_text(process_opname(p, row->instr->adaptive)),
-				 "cycles", row->known ? json_real(row->cycles) : json_null(),
+	struct value *what = value_pack("{s:o, s:o, s:o, s:b}",
+				 "opcode", value_text(process_opname(p, row->instr->base)),
+				 "specialized", value_text(process_opname(p, row->instr->adaptive)),
+				 "cycles", row->known ? value_real(row->cycles) : value_null(),
 				 "measured", row->measured && !p->coarse);
 
-	what = json_join(what, json_pack("{s:o}", "block",
+	what = value_join(what, value_pack("{s:o}", "block",
 					 summary_number_or_null(row->block, row->block ? row->block->head : 0)));
-	return json_join(JSON_NUMBERS(where), what);
+	return value_join(VALUE_NUMBERS(where), what);
 }
 /* clang-format on */
 
-static json_t *instructions(const struct loop *loop)
+static struct value *instructions(const struct loop *loop)
 {
 	struct body_row *rows = calloc(loop->code->ninstrs + 1, sizeof(*rows));
 	size_t n = rows ? body_rows(loop, rows, loop->code->ninstrs) : 0;
-	json_t *array = rows ? json_array() : NULL;
+	struct value *array = rows ? value_array() : NULL;
 
 	for (size_t i = 0; i < n; i++)
-		array = json_append(array, instruction(loop->code->process, &rows[i]));
+		array = value_append(array, instruction(loop->code->process, &rows[i]));
 	free(rows);
 	return array;
 }
 
 /* clang-format off */
-static json_t *loop_object(const struct profile *p, const struct loop *loop)
+static struct value *loop_object(const struct profile *p, const struct loop *loop)
 {
 	uint64_t timed = loop->cycles.n;
-	const struct json_number counts[] = {
+	const struct value_number counts[] = {
 		{ "head_offset", loop->head },
 		{ "firstlineno", loop->code->firstlineno },
 		{ "pid", loop->code->process->pid },
@@ -87,9 +86,9 @@ static json_t *loop_object(const struct profile *p, const struct loop *loop)
 		{ "iterations", loop->iterations },
 		{ "timed", timed },
 	};
-	json_t *rest = json_pack("{s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o}",
+	struct value *rest = value_pack("{s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o}",
 				 "cycles", distribution(&loop->cycles, !loop->code->process->coarse),
-				 "block_cycles", timed ? json_real(body_block_cycles(loop)) : json_null(),
+				 "block_cycles", timed ? value_real(body_block_cycles(loop)) : value_null(),
 				 "trips", trips(loop),
 				 "paths", summary_paths(p, loop),
 				 "share", profile_share(p, loop),
@@ -98,26 +97,26 @@ static json_t *loop_object(const struct profile *p, const struct loop *loop)
 				 "instructions", instructions(loop));
 
 	if (loop->code->function->objects || loop->suspended_ns)
-		rest = json_join(rest, json_pack("{s:I}", "suspended_ns", (json_int_t)loop->suspended_ns));
-	rest = json_join(summary_own_and_total(!loop->code->function->cpu_unknown,
+		rest = value_join(rest, value_pack("{s:I}", "suspended_ns", (int64_t)loop->suspended_ns));
+	rest = value_join(summary_own_and_total(!loop->code->function->cpu_unknown,
 					       loop->own_time, loop->own_off, loop->time, loop->off),
 			 rest);
-	return json_join(json_join(summary_place(loop->code), JSON_NUMBERS(counts)), rest);
+	return value_join(value_join(summary_place(loop->code), VALUE_NUMBERS(counts)), rest);
 }
 /* clang-format on */
 
-json_t *summary_loop(const struct profile *p, const struct loop *loop, bool tables)
+struct value *summary_loop(const struct profile *p, const struct loop *loop, bool tables)
 {
-	json_t *o = json_join(loop_object(p, loop), summary_origin(p, loop->code));
+	struct value *o = value_join(loop_object(p, loop), summary_origin(p, loop->code));
 
 	if (!tables)
 		return o;
-	return json_join(o, json_pack("{s:o}", "opcodes", summary_loop_opcodes(p, loop)));
+	return value_join(o, value_pack("{s:o}", "opcodes", summary_loop_opcodes(p, loop)));
 }
 
-static json_t *compiled(const struct compiled_row *row)
+static struct value *compiled(const struct compiled_row *row)
 {
-	const struct json_number numbers[] = {
+	const struct value_number numbers[] = {
 		{ "firstlineno", row->code->firstlineno },
 		{ "pid", row->code->process->pid },
 		{ "line", row->line },
@@ -125,17 +124,17 @@ static json_t *compiled(const struct compiled_row *row)
 		{ "ns", row->ns },
 	};
 
-	return json_join(summary_place(row->code), JSON_NUMBERS(numbers));
+	return value_join(summary_place(row->code), VALUE_NUMBERS(numbers));
 }
 
-json_t *summary_compiled(const struct profile *p)
+struct value *summary_compiled(const struct profile *p)
 {
 	size_t n = 0;
 	struct compiled_row *rows = p->zoomed ? NULL : compiled_rows(p->codes, &n);
-	json_t *array = n ? json_array() : rows || p->zoomed ? json_null() : NULL;
+	struct value *array = n ? value_array() : rows || p->zoomed ? value_null() : NULL;
 
 	for (size_t i = 0; i < n; i++)
-		array = json_append(array, compiled(&rows[i]));
+		array = value_append(array, compiled(&rows[i]));
 	free(rows);
 	return array;
 }

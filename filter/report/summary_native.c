@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 /* Samples of C functions: docs/summary.md. */
-#include "base/json.h"
+#include "base/value.h"
 #include "model/sampled.h"
 #include "summary_objects.h"
 
-json_t *summary_native(const struct code *code, const struct sampled_row *row)
+struct value *summary_native(const struct code *code, const struct sampled_row *row)
 {
 	uint64_t all = code->function->sampled->n;
-	const struct json_number numbers[] = {
+	const struct value_number numbers[] = {
 		{ "line", code->firstlineno }, { "pid", code->process->pid }, { "samples", row->n },
 		{ "self_samples", row->self }, { "of_samples", all },
 	};
 	const struct native_function *f = row->function;
-	json_t *names = json_pack("{s:o, s:o, s:o, s:o, s:f, s:f}", "file", json_text(code->file), "qualname",
-				  json_text(code->qualname), "symbol", json_text(f ? f->name : NULL), "object",
-				  json_text(f && f->object[0] ? f->object : NULL), "share", (double)row->n / all,
-				  "share_error", sampled_error(row->n, all));
+	struct value *names = value_pack("{s:o, s:o, s:o, s:o, s:f, s:f}", "file", value_text(code->file), "qualname",
+					 value_text(code->qualname), "symbol", value_text(f ? f->name : NULL), "object",
+					 value_text(f && f->object[0] ? f->object : NULL), "share",
+					 (double)row->n / all, "share_error", sampled_error(row->n, all));
 
-	return json_join(names, JSON_NUMBERS(numbers));
+	return value_join(names, VALUE_NUMBERS(numbers));
 }
 
-json_t *summary_sampling(const struct profile *p)
+struct value *summary_sampling(const struct profile *p)
 {
 	const struct natives *n = &p->codes->natives;
-	const struct json_number numbers[] = {
+	const struct value_number numbers[] = {
 		{ "hz", n->hz },
 		{ "samples", p->samples },
 		{ "outside", p->outside_samples },
@@ -31,5 +31,5 @@ json_t *summary_sampling(const struct profile *p)
 		{ "threads_without", n->threads_without },
 	};
 
-	return json_join(json_pack("{s:o}", "error", json_text(n->error)), JSON_NUMBERS(numbers));
+	return value_join(value_pack("{s:o}", "error", value_text(n->error)), VALUE_NUMBERS(numbers));
 }

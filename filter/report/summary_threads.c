@@ -4,88 +4,89 @@
 
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/value.h"
 #include "summary_parts.h"
 
-static json_t *callbacks(const struct process *p)
+static struct value *callbacks(const struct process *p)
 {
-	json_t *o = json_object();
+	struct value *o = value_object();
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
 		if (p->callbacks[op].most)
-			json_object_set_new(o, sample_op_name(op), json_integer(p->callbacks[op].least));
+			o = value_set(o, sample_op_name(op), value_integer(p->callbacks[op].least));
 	return o;
 }
 
 /* NULL where these are the least, too. */
-static json_t *callbacks_most(const struct process *p)
+static struct value *callbacks_most(const struct process *p)
 {
-	json_t *o = NULL;
+	struct value *o = NULL;
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++) {
 		if (p->callbacks[op].most == p->callbacks[op].least)
 			continue;
-		o = o ? o : json_object();
-		json_object_set_new(o, sample_op_name(op), json_integer(p->callbacks[op].most));
+		o = o ? o : value_object();
+		o = value_set(o, sample_op_name(op), value_integer(p->callbacks[op].most));
 	}
 	return o;
 }
 
 /* clang-format off */
-static json_t *process(const struct process *p)
+static struct value *process(const struct process *p)
 {
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o*, s:o*}",
+	return value_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o*, s:o*}",
 			 "pid", p->pid,
-			 "argv", json_text(p->argv),
-			 "python", json_text(p->python),
-			 "mode", json_text(p->mode),
-			 "backend", json_text(p->backend),
+			 "argv", value_text(p->argv),
+			 "python", value_text(p->python),
+			 "mode", value_text(p->mode),
+			 "backend", value_text(p->backend),
 			 "stopped", p->stopped,
-			 "untraced", json_text(p->untraced),
+			 "untraced", value_text(p->untraced),
 			 "callback_cycles", callbacks(p),
 			 "callback_cycles_most", callbacks_most(p),
-			 "greenlets_told", p->greenlets_untold ? json_false() : NULL);
+			 "greenlets_told", p->greenlets_untold ? value_bool(false) : NULL);
 }
 /* clang-format on */
 
-json_t *summary_processes(const struct profile *p)
+struct value *summary_processes(const struct profile *p)
 {
 	size_t n;
 	const struct process **all = profile_processes(p, &n);
-	json_t *array = all ? json_array() : NULL;
+	struct value *array = all ? value_array() : NULL;
 
 	for (size_t i = 0; i < n; i++)
-		array = json_append(array, process(all[i]));
+		array = value_append(array, process(all[i]));
 	free(all);
 	return array;
 }
 
-static json_t *thread(const struct profile *p, const struct thread_total *t)
+static struct value *thread(const struct profile *p, const struct thread_total *t)
 {
 	struct process *process = map_get(&p->codes->processes, (uint32_t)t->pid);
 	const char *name = process ? map_get(&process->threads, (uint32_t)t->tid) : NULL;
-	const struct json_number numbers[] = { { "pid", t->pid }, { "tid", t->tid }, { "wall_ns", t->wall_ns } };
-	json_t *cpu = json_pack("{s:o, s:o, s:o}", "name", json_text(name), "cpu_ns",
-				summary_number_or_null(t->cpu_known || t->used_ns, t->used_ns), "waiting_ns",
-				summary_number_or_null(t->cpu_known, t->off.waiting_ns));
+	const struct value_number numbers[] = { { "pid", t->pid }, { "tid", t->tid }, { "wall_ns", t->wall_ns } };
+	struct value *cpu = value_pack("{s:o, s:o, s:o}", "name", value_text(name), "cpu_ns",
+				       summary_number_or_null(t->cpu_known || t->used_ns, t->used_ns), "waiting_ns",
+				       summary_number_or_null(t->cpu_known, t->off.waiting_ns));
 
-	return json_join(json_join(JSON_NUMBERS(numbers), cpu),
-			 json_pack("{s:o, s:o}", "gil_ns", summary_number_or_null(process && process->waits, t->gil_ns),
-				   "gil_held_ns", summary_number_or_null(process && process->waits, t->gil_held_ns)));
+	return value_join(value_join(VALUE_NUMBERS(numbers), cpu),
+			  value_pack("{s:o, s:o}", "gil_ns",
+				     summary_number_or_null(process && process->waits, t->gil_ns), "gil_held_ns",
+				     summary_number_or_null(process && process->waits, t->gil_held_ns)));
 }
 
-json_t *summary_threads(const struct profile *p)
+struct value *summary_threads(const struct profile *p)
 {
-	json_t *array = json_array();
+	struct value *array = value_array();
 
 	for (uint64_t i = 0; i < p->threads; i++)
-		array = json_append(array, thread(p, &p->thread_totals[i]));
+		array = value_append(array, thread(p, &p->thread_totals[i]));
 	return array;
 }
 
-json_t *summary_wait(const struct code *code, enum wait_kind kind, const struct wait_total *total)
+struct value *summary_wait(const struct code *code, enum wait_kind kind, const struct wait_total *total)
 {
-	const struct json_number numbers[] = {
+	const struct value_number numbers[] = {
 		{ "line", code ? code->firstlineno : 0 },
 		{ "pid", code ? code->process->pid : 0 },
 		{ "count", total->n },
@@ -93,25 +94,25 @@ json_t *summary_wait(const struct code *code, enum wait_kind kind, const struct 
 		{ "longest_ns", total->longest_ns },
 	};
 
-	return json_join(json_pack("{s:s, s:o, s:o}", "kind", wait_name(kind), "file",
-				   json_text(code ? code->file : NULL), "qualname",
-				   json_text(code ? code->qualname : NULL)),
-			 JSON_NUMBERS(numbers));
+	return value_join(value_pack("{s:s, s:o, s:o}", "kind", wait_name(kind), "file",
+				     value_text(code ? code->file : NULL), "qualname",
+				     value_text(code ? code->qualname : NULL)),
+			  VALUE_NUMBERS(numbers));
 }
 
-json_t *summary_lock(const struct lock *l)
+struct value *summary_lock(const struct lock *l)
 {
-	const struct json_number numbers[] = {
+	const struct value_number numbers[] = {
 		{ "line", l->line },	{ "pid", l->code->process->pid },	{ "count", l->waited.n },
 		{ "ns", l->waited.ns }, { "longest_ns", l->waited.longest_ns },
 	};
 
-	return json_join(summary_place(l->code), JSON_NUMBERS(numbers));
+	return value_join(summary_place(l->code), VALUE_NUMBERS(numbers));
 }
 
-json_t *summary_greenlet(const struct greenlet_total *g)
+struct value *summary_greenlet(const struct greenlet_total *g)
 {
-	const struct json_number numbers[] = {
+	const struct value_number numbers[] = {
 		{ "pid", g->pid },
 		{ "tid", g->tid },
 		{ "number", g->number },
@@ -120,7 +121,7 @@ json_t *summary_greenlet(const struct greenlet_total *g)
 		{ "switches", g->switches },
 	};
 
-	return json_join(json_pack("{s:o, s:o}", "function", json_text(g->function ? g->function->qualname : NULL),
-				   "file", json_text(g->function ? g->function->file : NULL)),
-			 JSON_NUMBERS(numbers));
+	return value_join(value_pack("{s:o, s:o}", "function", value_text(g->function ? g->function->qualname : NULL),
+				     "file", value_text(g->function ? g->function->file : NULL)),
+			  VALUE_NUMBERS(numbers));
 }

@@ -213,32 +213,55 @@ def started(record, workers, words, before=()):
     return done.stdout.count("PERF_RECORD_FORK")
 
 
+def on_one_cpu():
+    """There no thread begins but workers: none decodes for another, and what is written at the end is made by one."""
+    return "taskset", "-c", str(min(os.sched_getaffinity(0)))
+
+
 def test_threads(python, folder):
     """The pool has three processes and one that made them; a worker is the thread that was there before. With pprof another one compresses."""
     record = made(python, folder, "fork")
-    found = {" ".join(words): started(record, 4, words) for words in OUTPUTS[:-1] if words != ["pprof={}"]}
+    found = {" ".join(words): started(record, 4, words, on_one_cpu()) for words in OUTPUTS[:-1] if words != ["pprof={}"]}
     return [f"{words}: {n} threads were started for four processes" for words, n in found.items() if n != 3]
 
 
 def test_one_cpu(python, folder):
     """Processes read apart take turns there: merging their words costs more."""
     record = made(python, folder, program=LARGE)
-    cpu = min(os.sched_getaffinity(0))
-    n = started(record, 0, ["summary={}"], ("taskset", "-c", str(cpu)))
+    n = started(record, 0, ["summary={}"], on_one_cpu())
     return [f"{n} threads were started on one CPU"] if n < 2 else []
 
 
+def test_makers(python, folder):
+    """Rows of a summary and sections of a page are made by further threads, where there are CPUs, and are the same."""
+    if len(os.sched_getaffinity(0)) < 2:
+        return []
+    record, problems = made(python, folder, "spawn"), []
+    for name in ("summary", "html"):
+        several, one = started(record, 4, [name + "={}"]), started(record, 4, [name + "={}"], on_one_cpu())
+        problems += [f"{name}: {several} threads were started on several CPUs, {one} on one"] if several <= one else []
+        written = []
+        for before in ((), on_one_cpu()):
+            file = os.path.join(folder, f"{len(before)}.{name}")
+            recording.run([*before, READER, "workers=4", f"{name}={file}", os.path.join(record, "perf.data")],
+                          env=recording.plain_environment(), check=True)
+            with open(file, "rb") as written_file:
+                written.append(written_file.read())
+        problems += [f"{name}: another one on one CPU"] if written[0] != written[1] else []
+    return problems
+
+
 def threads_started(python, program, folder):
-    record, wanted = made(python, folder, program=program), 3 if recording.is_free(python) else 1
-    found = {words[0]: (started(record, 4, words), n) for words, n in
-             ((["console=always"], 3), (["html={}"], wanted), (["collapsed={}"], 1))}
+    record, free = made(python, folder, program=program), recording.is_free(python)
+    found = {words[0]: (started(record, 4, words, before), n) for words, n, before in
+             ((["console=always"], 3, ()), (["html={}"], 3 if free else 0, on_one_cpu()), (["collapsed={}"], 1, ()))}
     return [f"{word}: {n} threads were started for all, not {right}" for word, (n, right) in found.items() if n != right]
 
 
 def test_threads_apart(python, program, folder):
     """
-    The main thread and others, read by four. Of the page with a GIL, or where threads share what is written, one reads all and another one
-    decodes. It may happen that whose the GIL was cannot be known by parts: then it has to be of another run.
+    The main thread and others, read by four. Of the page with a GIL, or where threads share what is written, one reads all, and another one
+    decodes, where there is a CPU for it. It may happen that whose the GIL was cannot be known by parts: then it has to be of another run.
     """
     for turn in range(3):
         problems = threads_started(python, program, os.path.join(folder, f"{turn}"))
@@ -251,6 +274,7 @@ def cases(python, _):
     version = recording.version(python)
     yield f"{version} a worker for each process", test_threads, python
     yield f"{version} workers on one CPU, too", test_one_cpu, python
+    yield f"{version} makers of rows and sections", test_makers, python
     for context in ("fork", "spawn"):
         yield f"{version} a pool that works by {context}", test_equal, python, (context,), "exceptions c_calls", ()
     yield f"{version} times of one marker in 16", test_equal, python, ("fork",), "", ("--clock", "coarse")

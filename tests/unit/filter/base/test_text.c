@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include <jansson.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -101,6 +102,27 @@ static void test_utf8(void **state)
 		assert_text(text_utf8(rows[i].in), rows[i].utf8);
 }
 
+/* As jansson writes it; `expected`: bytes that are not UTF-8 became U+FFFD. */
+static void assert_ascii(const char *in, const char *expected)
+{
+	json_t *v = json_string(expected);
+	char *text = malloc(strlen(in) * TEXT_ASCII + 3);
+
+	assert_non_null(text);
+	*text_ascii(text, in) = '\0';
+	assert_text(json_dumps(v, JSON_ENCODE_ANY | JSON_ENSURE_ASCII), text);
+	free(text);
+	json_decref(v);
+}
+
+static void test_ascii(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_ascii(rows[i].in, rows[i].utf8);
+	assert_ascii("\b\f\n\r\t\v", "\b\f\n\r\t\v");
+}
+
 /* A sequence cut by the end of the string must not be read beyond it. */
 static void test_nothing_is_read_after_the_end(void **state)
 {
@@ -111,6 +133,7 @@ static void test_nothing_is_read_after_the_end(void **state)
 		char *exact = strdup(cut[i]); /* a sanitizer sees what is behind it */
 
 		free(written(text_json, exact));
+		assert_ascii(exact, BAD BAD BAD + 9 - 3 * strlen(exact));
 		free(exact);
 	}
 }
@@ -191,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_json),   cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_utf8),   cmocka_unit_test(test_elided),
 		cmocka_unit_test(test_source), cmocka_unit_test(test_nothing_is_read_after_the_end),
+		cmocka_unit_test(test_ascii),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,8 +66,8 @@ static void assert_places(const struct loop *loop, const unsigned *numbers, cons
 	size_t n = body_rows(loop, rows, COUNT(rows));
 
 	for (size_t i = 0; i < n; i++) {
-		assert_int_equal(body_place(rows, i).number, numbers[i]);
-		assert_int_equal(body_place(rows, i).first, first[i] == 'x');
+		assert_int_equal(rows[i].block_number, numbers[i]);
+		assert_int_equal(rows[i].first_of_block, first[i] == 'x');
 	}
 }
 
