@@ -34,20 +34,14 @@ struct words *lookahead_room(struct lookahead *l)
 
 /* --- what is said --------------------------------------------------------------------------------------------- */
 
-/* Without a GIL a thread can be analysed whatever others wait for. */
-static bool is_apart(struct lookahead *l, const struct codes *c, int32_t pid)
+/* Without a GIL a thread can be analysed whatever others wait for: they need not hear of it. */
+static void ask_process(struct lookahead *l, const struct codes *c, int32_t pid)
 {
 	const struct process *p = pid < 0 ? NULL : map_get(&c->processes, (uint32_t)pid);
 
 	if (pid != l->pid)
 		l->is_apart = l->parts->several(l->parts->to, pid) && !(p && p->free_threaded);
 	l->pid = pid;
-	return l->is_apart;
-}
-
-static bool is_wait(uint64_t bits)
-{
-	return marker_is_extension(bits) && marker_kind(bits) == KIND_WAIT;
 }
 
 /* Has it taken the GIL since it waited, and when was its last event? Words that only belong to one are none. */
@@ -63,70 +57,71 @@ static struct lookahead_thread *thread_of(struct lookahead *l, int32_t tid)
 	return t ? t : map_add(&l->threads, (uint32_t)tid, sizeof(*t));
 }
 
-/* After a wait the first event of code is said, too, and after a time in which a C function may let others run. */
-static bool is_said(struct lookahead_thread *t, uint64_t bits, uint64_t ns)
+/* Nearly every word is an event by its number, soon after another one: these only change when the last event was. */
+static uint32_t pass_plain(struct lookahead_thread *t, const struct words *w, uint32_t i, uint32_t end)
 {
-	bool waits = is_wait(bits), takes = !waits && gil_is_taken_by(bits);
-	bool said = waits || (takes && (!t->took || ns - t->last_ns > LOOKAHEAD_QUIET_NS));
+	uint64_t last = t->last_ns;
 
-	t->took = (t->took || takes) && !waits;
-	t->last_ns = waits || takes ? ns : t->last_ns;
-	return said;
+	if (!t->took)
+		return i;
+	for (; i < end && !(w->bits[i] >> 32) && w->ns[i] - last <= LOOKAHEAD_QUIET_NS; i++)
+		last = w->ns[i];
+	t->last_ns = last;
+	return i;
 }
 
-/* Of a run that others have threads of the process of. */
-static int say_words(struct lookahead *l, const struct word_run *run, const struct words *w, uint32_t from)
+/* After a wait the first event of code is said, too, and after a time in which a C function may let others run. */
+static int look_at(struct lookahead *l, struct lookahead_thread *t, const struct exchange_word *w)
+{
+	bool waits = marker_is_extension(w->bits) && marker_kind(w->bits) == KIND_WAIT;
+	bool takes = !waits && gil_is_taken_by(w->bits);
+	bool says = waits || (takes && (!t->took || w->ns - t->last_ns > LOOKAHEAD_QUIET_NS));
+
+	if (waits)
+		l->sum += gil_apart_sum(w->tid, marker_payload(w->bits), w->ns);
+	t->took = (t->took || takes) && !waits;
+	t->last_ns = waits || takes ? w->ns : t->last_ns;
+	return says && l->is_apart ? exchange_add(&l->own, w) : 0;
+}
+
+/* A run's words. */
+static int look_at_words(struct lookahead *l, const struct word_run *run, const struct words *w, uint32_t i)
 {
 	struct lookahead_thread *t = thread_of(l, run->tid);
+	uint32_t end = i + run->n;
 	int err = t ? 0 : -ENOMEM;
 
-	for (uint32_t i = from; i < from + run->n && !err; i++) {
-		struct exchange_word word = { w->ns[i], w->bits[i], run->pid, run->tid };
-
-		if (is_said(t, word.bits, word.ns))
-			err = exchange_add(&l->own, &word);
+	while (!err && (i = pass_plain(t, w, i, end)) < end) {
+		err = look_at(l, t, &(struct exchange_word){ w->ns[i], w->bits[i], run->pid, run->tid });
+		i++;
 	}
 	return err;
 }
 
-static void sum_up(struct lookahead *l, const struct word_run *run, const struct words *w, uint32_t from)
+/* The time must not go back. */
+static bool goes_on(struct lookahead *l, const struct words *w)
 {
-	for (uint32_t i = from; i < from + run->n; i++)
-		if (is_wait(w->bits[i]))
-			l->sum += gil_apart_sum(run->tid, marker_payload(w->bits[i]), w->ns[i]);
-}
-
-static bool goes_back(struct lookahead *l, const struct word_run *run, const struct words *w, uint32_t from)
-{
+	uint64_t last = l->last_ns;
 	bool back = false;
 
-	for (uint32_t i = from; i < from + run->n; i++) {
-		back |= w->ns[i] < l->last_ns;
-		l->last_ns = w->ns[i];
+	for (uint32_t i = 0; i < w->n; i++) {
+		back |= w->ns[i] < last;
+		last = w->ns[i];
 	}
-	return back;
-}
-
-/* The time must not go back. */
-static int add_run(struct lookahead *l, const struct codes *c, const struct word_run *run, const struct words *w,
-		   uint32_t from)
-{
-	if (goes_back(l, run, w, from))
-		return -EAGAIN;
-	if (run->kind != RUN_WORDS)
-		return 0;
-	sum_up(l, run, w, from);
-	return is_apart(l, c, run->pid) ? say_words(l, run, w, from) : 0;
+	l->last_ns = last;
+	return !back;
 }
 
 static int say(struct lookahead *l, const struct codes *c, const struct words *w)
 {
+	int err = goes_on(l, w) ? 0 : -EAGAIN;
 	uint32_t at = 0;
-	int err = 0;
 
 	l->own.n = 0;
-	for (uint32_t i = 0; i < w->nruns && !err; at += w->runs[i++].n)
-		err = add_run(l, c, &w->runs[i], w, at);
+	for (uint32_t i = 0; i < w->nruns && !err; at += w->runs[i++].n) {
+		ask_process(l, c, w->runs[i].pid);
+		err = w->runs[i].kind == RUN_WORDS ? look_at_words(l, &w->runs[i], w, at) : 0;
+	}
 	return err ?: exchange_say(l->exchange, l->me, &l->own, l->last_ns);
 }
 
@@ -186,8 +181,8 @@ static int tell(struct gather *g, const struct exchange_word *w)
 }
 
 /*
- * Of all threads the sums of what was said and of what was acted on are the same, and no word was another software's, of
- * which others may have heard.
+ * Of all threads the sums of what was said and of what was acted on are the same, and no word was another software's,
+ * of which others may have heard.
  */
 static int compare(const struct gather *g)
 {

@@ -33,7 +33,7 @@ struct lookahead {
 	uint32_t first, n;		    /* full ones, and after them gather's */
 	uint64_t last_ns;		    /* of the last word */
 	uint64_t sum;			    /* of all own WAIT words (gil_apart_sum()) */
-	int32_t pid;			    /* the last process that a WAIT word was of, */
+	int32_t pid;			    /* the last process that words were of, */
 	bool is_apart;			    /* and whether others have threads of it */
 	struct map threads;		    /* tid -> struct lookahead_thread */
 	struct exchange_words own, heard;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How ocular-pt scales with the number of cores, by the clock, on a machine with fewer of them, for docs/benchmarks.md.
 
-cores.py [--python PY] [options]: records a pool of four processes, forked and spawned, and two programs of one process, and prints
+cores.py [--python PY] [options]: records a pool of four processes, forked and spawned, and programs of one process, and prints
 tables in Markdown. A core stands for --share of one: each thread of ocular-pt has a control group of its own (version 1, which root may
 make) with that share, in a group that has no more than the share of all its cores together; with one core all threads are in one group.
 cores.c makes ocular-pt believe in that number of CPUs, so that it has as many threads as it would have. A thread begins in the group of
@@ -50,11 +50,12 @@ def square(i): return i * i
 def work(n):
     for _ in range(n):
         for i in range(20): square(i)
-threads = [threading.Thread(target=work, args=(int(sys.argv[1]),)) for _ in range(2)]
+threads = [threading.Thread(target=work, args=(int(sys.argv[1]),)) for _ in range(int(sys.argv[2]))]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
 REPORTS = {"console": "console=always", "`--summary`": "summary=null.json", "pstats": "pstats=null.pstats", "page (`--html`)": "html=null.html"}
+GIL = ("console", "`--summary`", "pstats")  # not the page: architecture.md
 TIMELINES = {"`.pftrace`": "perfetto=null.pftrace", "`.json`": "perfetto=null.json"}
 
 
@@ -180,11 +181,11 @@ def control(options, reader, data):
             said((second * (share or 1) / cpu for second, _, cpu in found[share]), "{:.3f}"))
 
 
-def pools(options, reader, data, name):
-    found = interleaved(options, {(output, workers, cores): lambda word=word, workers=workers, cores=cores: reader.run(
-        [f"workers={workers}", "console=never", word, data], cores) for output, word in REPORTS.items() for workers, cores in WORKERS})
+def workers(options, reader, data, name, reports=tuple(REPORTS)):
+    found = interleaved(options, {(output, workers, cores): lambda word=REPORTS[output], workers=workers, cores=cores: reader.run(
+        [f"workers={workers}", "console=never", word, data], cores) for output in reports for workers, cores in WORKERS})
     table(name + ", s", *(f"{workers} on {cores}" for workers, cores in WORKERS), "1 on 1 : 4 on 4", "4 on 1 : 4 on 4", "MB")
-    for output in REPORTS:
+    for output in reports:
         seconds = {way: [second for second, _, _ in found[(output, *way)]] for way in WORKERS}
         ratios = [[one / four for one, four in zip(seconds[way], seconds[4, 4])] for way in ((1, 1), (4, 1))]
         row(output, *map(said, (*seconds.values(), *ratios)), ", ".join(f"{max(mb for _, mb, _ in found[(output, *way)]):.0f}" for way in WORKERS))
@@ -209,7 +210,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=16_000, metavar="N", help="of the pool, 6,000 events each (default: %(default)s)")
     parser.add_argument("--fib", type=int, default=30, metavar="N", help="fib(N) (default: %(default)s)")
     parser.add_argument("--trips", type=int, default=50_000, metavar="N", help="of the threads' loops (default: %(default)s)")
-    parser.add_argument("--only", default="control,fork,spawn,fib,threads", metavar="PARTS", help="with commas (default: all: %(default)s)")
+    parser.add_argument("--only", default="control,fork,spawn,gil,fib,threads", metavar="PARTS", help="with commas (default: all: %(default)s)")
     parser.add_argument("--reader", default=os.path.join(recording.BUILD, "bin", "ocular-pt"), metavar="FILE", help="another ocular-pt")
     options = parser.parse_args()
     parts = options.only.split(",")
@@ -224,10 +225,13 @@ def main():
         for way in ("fork", "spawn"):
             if way in parts:
                 data, events = record(options, folder, way, POOL, way, options.jobs)
-                pools(options, reader, data, f"pool, {way}, {events / 1e6:.0f} M events")
-        for name, source, amount in (("fib", FIB, options.fib), ("threads", THREADS, options.trips)):
+                workers(options, reader, data, f"pool, {way}, {events / 1e6:.0f} M events")
+        if "gil" in parts:
+            data, events = record(options, folder, "gil", THREADS, options.trips, 4)
+            workers(options, reader, data, f"four threads with a GIL, {events / 1e6:.0f} M events", GIL)
+        for name, source, *words in (("fib", FIB, options.fib), ("threads", THREADS, options.trips, 2)):
             if name in parts:
-                timelines(options, reader, *record(options, folder, name, source, amount), name)
+                timelines(options, reader, *record(options, folder, name, source, *words), name)
 
 
 if __name__ == "__main__":
