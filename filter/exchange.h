@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exchange.h - WAIT words, which each of several workers that analyse threads of one process has to know of all of them
- * (model/gil_apart.h).
+ * exchange.h - words that each of several workers has to know of all threads, before it analyses its own.
  *
- * A worker says the words of its threads as soon as they are decoded, and up to when these are all. Those of others it
- * hears in the order of time. Functions that return an int return 0 or a negative errno: -EAGAIN if one of the workers
- * has failed, or if it matters which of two words of one time came first.
+ * Functions that return an int return 0 or a negative errno; -EAGAIN: a worker has failed, or it matters which of two
+ * words of one time came first.
  */
 #pragma once
 
@@ -23,19 +21,11 @@ struct exchange_words {
 	uint32_t n, room;
 };
 
-struct exchange_member {
-	struct exchange_words said; /* what not all have heard */
-	uint32_t *heard;	    /* of each other's: so many of those */
-	uint64_t until_ns;	    /* before that it has said all */
-	bool waits;		    /* for `more`: until all others have said all up to: */
-	uint64_t wanted_ns;
-	pthread_cond_t more;
-};
-
 struct exchange {
 	pthread_mutex_t mutex;
-	struct exchange_member *members;
-	unsigned n;
+	pthread_cond_t complete;
+	struct exchange_words *said; /* by each member */
+	unsigned n, silent;	     /* members; those that have not said theirs yet */
 	bool failed;
 };
 
@@ -45,11 +35,11 @@ void exchange_free(struct exchange *e);
 /* One more of w. */
 int exchange_add(struct exchange_words *w, const struct exchange_word *more);
 
-/* These, in the order of time, and before until_ns no more of this member's. UINT64_MAX: that was the last. */
-int exchange_say(struct exchange *e, unsigned me, const struct exchange_words *words, uint64_t until_ns);
+/* All of this member's, in the order of time; they are the exchange's then. Once. */
+void exchange_say(struct exchange *e, unsigned me, struct exchange_words *words);
 
-/* Waits until all others have said all up to ns, that included, and adds it to `to`, in the order of time. */
-int exchange_hear(struct exchange *e, unsigned me, uint64_t ns, struct exchange_words *to);
+/* Waits until all members have said theirs. Those of others, in the order of time, in *to, for free(). */
+int exchange_hear(struct exchange *e, unsigned me, struct exchange_words *to);
 
 /* Nobody needs to wait any more. */
 void exchange_fail(struct exchange *e);

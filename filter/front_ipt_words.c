@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "lookahead.h"
-
 static int add_words(void *front, int32_t pid, int32_t tid, uint32_t n)
 {
 	struct front_ipt *f = front;
@@ -57,12 +55,11 @@ int front_ipt_read_words(struct front_ipt *f)
 
 int front_ipt_read_alone(struct front_ipt *f)
 {
-	struct words *own = f->g.ahead ? NULL : calloc(1, sizeof(*own));
 	int err;
 
-	f->g.room = own ?: f->g.ahead ? lookahead_room(f->g.ahead) : NULL;
+	f->g.room = calloc(1, sizeof(*f->g.room));
 	err = f->g.room ? front_ipt_read_words(f) ?: gather_end(&f->g) : -ENOMEM;
-	free(own);
+	free(f->g.room);
 	f->g.room = NULL;
 	return f->g.err ? f->g.err : err;
 }

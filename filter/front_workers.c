@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cpus.h"
-#include "lookahead.h"
+#include "others.h"
 #include "pt/pt_parts.h"
 #include "together.h"
 
@@ -32,7 +32,7 @@ struct worker {
 	const char *path;
 	const struct group *group;
 	unsigned number;
-	struct lookahead ahead;
+	struct others others;
 };
 
 /* What all of them share. */
@@ -108,13 +108,10 @@ static bool is_one_thread(const struct pt_trace *t)
 	return most > all / 100 * LARGEST_PERCENT;
 }
 
-/*
- * Threads that take turns are analysed no faster by workers that do, too. Whose parts wait for each other must not wait
- * for what is said, besides.
- */
-static bool may_exchange(const struct front_ipt *f, const struct analysis *a, const struct options *o)
+/* Words are decoded twice then (others.h): on two CPUs one thread for packets and one for analysis are as fast. */
+static bool may_share_gil(const struct front_ipt *f, const struct options *o)
 {
-	return (o->workers || (cpus() > 1 && !is_one_thread(&f->trace))) && !subscribers_wait(&a->trace.to);
+	return o->workers || (cpus() > 2 && !is_one_thread(&f->trace));
 }
 
 /* Which processes' threads may be apart; of: NULL: none, and records beside the traces need not be read again. */
@@ -122,7 +119,7 @@ static struct pt_apart threads_apart(const struct front_ipt *f, const struct ana
 {
 	if (subscribers_by_process(&a->trace.to))
 		return (struct pt_apart){ 0 };
-	if (may_exchange(f, a, o))
+	if (may_share_gil(f, o))
 		return (struct pt_apart){ is_any, &a->codes };
 	return (struct pt_apart){ some_is_without_gil(&a->codes) ? is_without_gil : NULL, &a->codes };
 }
@@ -160,31 +157,64 @@ static int make_parts(struct pt_parts *p, const struct front_ipt *f, const struc
 
 /* --- each of them -------------------------------------------------------------------------------------------- */
 
-/* 0 or -ENOMEM. */
-static int keep(struct front_ipt *f, struct lookahead *ahead, const struct group *group, unsigned number,
-		uint64_t *taken)
+static void keep(struct front_ipt *f, struct others *others, const struct group *group, unsigned number)
 {
 	f->g.apart = true;
-	f->g.all_taken = taken;
-	f->g.ahead = group->exchange ? ahead : NULL;
+	f->g.others = group->exchange ? others : NULL;
 	f->trace.merge.order_matters = gil_order_matters;
 	pt_parts_keep(group->parts, &f->trace, number);
-	return group->exchange ? lookahead_init(ahead, group->exchange, &group->codes, number) : 0;
 }
 
 /* The file is looked through by each in its own thread: of a large one that takes as long as some of the words. */
+static int open_part(struct front_ipt *f, struct worker *w)
+{
+	int err = front_ipt_open(f, w->path);
+
+	if (err)
+		return err;
+	f->as_perf = w->first->as_perf;
+	f->g.processes = w->first->g.processes;
+	keep(f, &w->others, w->group, w->number);
+	return 0;
+}
+
+/* Its words are looked through for what others have to know of them, and the others' words are heard. */
+static int look(struct worker *w, struct analysis *a)
+{
+	struct front_ipt f;
+	int err = open_part(&f, w);
+
+	if (err)
+		return err;
+	err = front_ipt_decode(&f, a);
+	front_ipt_close(&f);
+	return err ?: others_meet(&w->others);
+}
+
+/* Of one that failed nobody waits for words. */
+static int look_if_need_be(struct worker *w, struct analysis *a)
+{
+	int err;
+
+	if (!w->group->exchange)
+		return 0;
+	others_init(&w->others, w->group->exchange, &w->group->codes, w->number);
+	a->trace.exchanges = true;
+	err = look(w, a);
+	if (err)
+		exchange_fail(w->group->exchange);
+	return err;
+}
+
 static int read_part(struct worker *w)
 {
-	int err = front_ipt_open(&w->f, w->path);
+	int err = look_if_need_be(w, w->a) ?: open_part(&w->f, w);
 
 	if (err)
 		return err;
 	w->opened = true;
-	w->f.as_perf = w->first->as_perf;
-	w->f.g.processes = w->first->g.processes;
-	w->a->trace.exchanges = w->group->exchange;
-	err = keep(&w->f, &w->ahead, w->group, w->number, w->first->g.all_taken);
-	return err ?: front_ipt_decode(&w->f, w->a);
+	w->f.g.all_taken = w->first->g.all_taken;
+	return front_ipt_decode(&w->f, w->a);
 }
 
 static void *work(void *worker)
@@ -192,8 +222,6 @@ static void *work(void *worker)
 	struct worker *w = worker;
 
 	w->err = read_part(w);
-	if (w->err && w->group->exchange)
-		exchange_fail(w->group->exchange);
 	analysis_heard(w->a);
 	return NULL;
 }
@@ -247,44 +275,43 @@ static int end(struct worker *w, struct front_ipt *f)
 /* --- all of them --------------------------------------------------------------------------------------------- */
 
 /* Parts are made before any of them is read. Nobody waits for one that is not. */
-static int run(struct worker *others, unsigned n, struct front_ipt *f, struct analysis *a, const struct group *group)
+static int run(struct worker *all, unsigned n, struct front_ipt *f, struct analysis *a)
 {
 	int err = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		err = err ?: start(&others[i]);
+	for (unsigned i = 1; i < n; i++) {
+		err = err ?: start(&all[i]);
 		if (err)
-			analysis_heard(others[i].a);
+			analysis_heard(all[i].a);
 	}
-	err = err ?: front_ipt_decode(f, a);
-	if (err && group->exchange)
-		exchange_fail(group->exchange);
+	if (err && all->group->exchange)
+		exchange_fail(all->group->exchange);
+	err = err ?: look_if_need_be(all, a) ?: front_ipt_decode(f, a);
 	analysis_heard(a);
 	return err;
 }
 
-static int read_with(struct worker *all, unsigned n, struct front_ipt *f, struct analysis *a, const struct options *o,
-		     const char *path)
+static int read_with(struct worker *all, unsigned n, struct front_ipt *f, struct analysis *a, const struct options *o)
 {
-	const struct group *group = all->group;
 	unsigned made = 1;
 	uint64_t taken = 0;
-	int err = keep(f, &all->ahead, group, 0, &taken);
+	int err = 0;
 
-	a->trace.exchanges = group->exchange;
+	keep(f, &all->others, all->group, 0);
+	f->g.all_taken = &taken;
 	for (; made < n && !err; made++) {
-		all[made] = (struct worker){ .first = f, .path = path, .group = group, .number = made };
-		err = analysis_open_part(&all[made].a, a, o, &group->codes, made);
+		all[made] = (struct worker){ .first = f, .path = all->path, .group = all->group, .number = made };
+		err = analysis_open_part(&all[made].a, a, o, &all->group->codes, made);
 	}
-	err = err ?: run(all + 1, made - 1, f, a, group);
+	err = err ?: run(all, made, f, a);
 	for (unsigned i = 1; i < made; i++)
 		err = end(&all[i], f) ?: err;
 	f->g.all_taken = NULL;
-	f->g.ahead = NULL;
+	f->g.others = NULL;
 	return err;
 }
 
-/* The first one is this thread, of which the worker has no more than what is ahead. */
+/* The first one is this thread, whose front end and analysis are those that are there. */
 static int read_in_group(struct group *group, unsigned n, struct front_ipt *f, struct analysis *a,
 			 const struct options *o, const char *path)
 {
@@ -292,10 +319,10 @@ static int read_in_group(struct group *group, unsigned n, struct front_ipt *f, s
 	int err = all ? 0 : -ENOMEM;
 
 	if (all)
-		all->group = group;
-	err = err ?: read_with(all, n, f, a, o, path);
+		*all = (struct worker){ .first = f, .path = path, .group = group };
+	err = err ?: read_with(all, n, f, a, o);
 	for (unsigned i = 0; all && i < n; i++)
-		lookahead_free(&all[i].ahead);
+		others_free(&all[i].others);
 	free(all);
 	return err ? -EAGAIN : result(f, a, 0);
 }

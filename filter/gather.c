@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/pid_list.h"
-#include "lookahead.h"
+#include "others.h"
 #include "model/profile_join.h"
 #include "pipe.h"
 
@@ -92,7 +92,7 @@ static int take_whole(struct gather *g, const struct words *w, uint32_t from, co
 	int err;
 
 	do {
-		err = g->ahead ? lookahead_reach(g, w, from, end, &part.n) : 0;
+		err = g->others ? others_reach(g, w, from, end, &part.n) : 0;
 		err = err ?: take_run(g, w, from, &part);
 		from += part.n;
 	} while (from < end && !err);
@@ -144,16 +144,16 @@ int gather_pass_on(struct gather *g)
 		g->room = pipe_words(g->pipe);
 		return more ? 0 : -ECANCELED;
 	}
-	if (g->ahead)
-		return gather_failed(g, lookahead_turn(g));
-	err = gather_failed(g, gather_take(g, g->room));
+	err = g->others && g->others->looks ? others_look(g->others, &g->analysis->codes, g->room)
+					    : gather_take(g, g->room);
+	err = gather_failed(g, err);
 	g->room->n = g->room->nruns = 0;
 	return err;
 }
 
 int gather_end(struct gather *g)
 {
-	return g->ahead ? lookahead_end(g) : 0;
+	return g->others && !g->others->looks ? others_end(g) : 0;
 }
 
 bool gather_is_wanted(struct gather *g, int32_t pid)

@@ -16,7 +16,7 @@
 #include "model/ticks.h"
 #include "progress.h"
 
-struct lookahead;
+struct others;
 struct pipe;
 
 struct gather {
@@ -24,7 +24,7 @@ struct gather {
 	struct progress *progress; /* NULL: none is shown */
 	struct pipe *pipe;	   /* NULL: one thread does all */
 	struct words *room;	   /* where words are put */
-	struct lookahead *ahead;   /* NULL: they are analysed as soon as it is full */
+	struct others *others;	   /* workers analyse other threads of the process; NULL: none does */
 	uint64_t taken;		   /* words that were analysed, */
 	uint64_t *all_taken;	   /* also by others: in place of it; NULL: there are none */
 	int err;		   /* what the analysis said, or the thread that decodes */

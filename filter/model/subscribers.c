@@ -118,14 +118,6 @@ bool subscribers_by_process(const struct subscribers *to)
 	return false;
 }
 
-bool subscribers_wait(const struct subscribers *to)
-{
-	for (const struct sink *s = to->sinks; s; s = s->next)
-		if (s->ops->heard)
-			return true;
-	return false;
-}
-
 int subscribers_parts(const struct subscribers *of, struct sink **parts)
 {
 	struct sink **end = parts;

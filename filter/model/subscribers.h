@@ -37,9 +37,6 @@ bool subscribers_need_all(const struct subscribers *to);
 /* Do some add up what threads of a process have in common, as they hear of it? */
 bool subscribers_by_process(const struct subscribers *to);
 
-/* Do parts of some wait for each other while they hear (sink.h, `heard`)? */
-bool subscribers_wait(const struct subscribers *to);
-
 /* Parts of those that have some (sink.h), in a list: of what was made even after an error. 0 or a negative errno. */
 int subscribers_parts(const struct subscribers *of, struct sink **parts);
 

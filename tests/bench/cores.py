@@ -55,7 +55,6 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
 REPORTS = {"console": "console=always", "`--summary`": "summary=null.json", "pstats": "pstats=null.pstats", "page (`--html`)": "html=null.html"}
-GIL = ("console", "`--summary`", "pstats")  # not the page: architecture.md
 TIMELINES = {"`.pftrace`": "perfetto=null.pftrace", "`.json`": "perfetto=null.json"}
 
 
@@ -181,11 +180,11 @@ def control(options, reader, data):
             said((second * (share or 1) / cpu for second, _, cpu in found[share]), "{:.3f}"))
 
 
-def workers(options, reader, data, name, reports=tuple(REPORTS)):
+def workers(options, reader, data, name):
     found = interleaved(options, {(output, workers, cores): lambda word=REPORTS[output], workers=workers, cores=cores: reader.run(
-        [f"workers={workers}", "console=never", word, data], cores) for output in reports for workers, cores in WORKERS})
+        [f"workers={workers}", "console=never", word, data], cores) for output in REPORTS for workers, cores in WORKERS})
     table(name + ", s", *(f"{workers} on {cores}" for workers, cores in WORKERS), "1 on 1 : 4 on 4", "4 on 1 : 4 on 4", "MB")
-    for output in reports:
+    for output in REPORTS:
         seconds = {way: [second for second, _, _ in found[(output, *way)]] for way in WORKERS}
         ratios = [[one / four for one, four in zip(seconds[way], seconds[4, 4])] for way in ((1, 1), (4, 1))]
         row(output, *map(said, (*seconds.values(), *ratios)), ", ".join(f"{max(mb for _, mb, _ in found[(output, *way)]):.0f}" for way in WORKERS))
@@ -228,7 +227,7 @@ def main():
                 workers(options, reader, data, f"pool, {way}, {events / 1e6:.0f} M events")
         if "gil" in parts:
             data, events = record(options, folder, "gil", THREADS, options.trips, 4)
-            workers(options, reader, data, f"four threads with a GIL, {events / 1e6:.0f} M events", GIL)
+            workers(options, reader, data, f"four threads with a GIL, {events / 1e6:.0f} M events")
         for name, source, *words in (("fib", FIB, options.fib), ("threads", THREADS, options.trips, 2)):
             if name in parts:
                 timelines(options, reader, *record(options, folder, name, source, *words), name)

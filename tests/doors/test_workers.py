@@ -252,16 +252,15 @@ def test_makers(python, folder):
 
 
 def threads_started(python, program, folder):
-    record, free = made(python, folder, program=program), recording.is_free(python)
+    record = made(python, folder, program=program)
     found = {words[0]: (started(record, 4, words, before), n) for words, n, before in
-             ((["console=always"], 3, ()), (["html={}"], 3 if free else 0, on_one_cpu()), (["collapsed={}"], 1, ()))}
+             ((["console=always"], 3, ()), (["html={}"], 3, on_one_cpu()), (["collapsed={}"], 1, ()))}
     return [f"{word}: {n} threads were started for all, not {right}" for word, (n, right) in found.items() if n != right]
 
 
 def test_threads_apart(python, program, folder):
     """
-    The main thread and others, read by four. Of the page with a GIL, or where threads share what is written, one reads all, and another one
-    decodes, where there is a CPU for it. It may happen that whose the GIL was cannot be known by parts: then it has to be of another run.
+    The main thread and others, read by four. Where threads share what is written one reads all, and another one decodes. It may happen that whose the GIL was cannot be known by parts: then it has to be of another run.
     """
     for turn in range(3):
         problems = threads_started(python, program, os.path.join(folder, f"{turn}"))
