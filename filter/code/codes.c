@@ -37,6 +37,7 @@ static void code_free(struct code *code)
 	free(code->name);
 	copies_clear(code);
 	free(code->instrs);
+	free(code->back_edges);
 	free(code->walk);
 	free(code);
 }

@@ -36,15 +36,18 @@ static bool read_instrs(struct code *code, const struct number_rows *rows)
 	return code->instrs && !rows->damaged;
 }
 
-static void mark_instrs(const struct process *p, struct code *code)
+/* Are there back-edges? */
+static bool mark_instrs(const struct process *p, struct code *code)
 {
+	bool back_edges = false;
+
 	for (uint32_t i = 0; i < code->ninstrs; i++) {
 		struct instr *in = &code->instrs[i];
 		enum opcode_role role = p->roles[in->base];
 
 		if (role == ROLE_NONE)
 			continue;
-		in->back_edge = role == ROLE_BACK_EDGE;
+		back_edges |= in->back_edge = role == ROLE_BACK_EDGE;
 		in->handler = role == ROLE_HANDLER;
 		in->resume = role == ROLE_RESUME;
 		if (role == ROLE_GENERATOR) {
@@ -54,6 +57,7 @@ static void mark_instrs(const struct process *p, struct code *code)
 		if (code->entry < 0 && in->resume)
 			code->entry = in->offset;
 	}
+	return back_edges;
 }
 
 /* Takes the place of what *field has. */
@@ -66,7 +70,6 @@ static void set_text(char **field, const struct flat_line *line, const char *key
 static int read_code(struct codes *c, struct process *p, const struct flat_line *line, const struct number_rows *rows)
 {
 	struct code *code = codes_add(p, flat_line_number(line, "id", 0));
-	char *address;
 
 	(void)c;
 	if (!code || code->known)
@@ -88,13 +91,10 @@ static int read_code(struct codes *c, struct process *p, const struct flat_line 
 	code->firstlineno = flat_line_number(line, "firstlineno", 0);
 	code->units = flat_line_number(line, "units", 0);
 	code->line_lookup_ns = flat_line_number(line, "line_lookup_ns", 0);
-	address = flat_line_text(line, "address");
-	code->address = address ? strtoull(address, NULL, 16) : 0;
-	free(address);
+	code->address = flat_line_address(line, "address");
 	if (!read_instrs(code, rows))
 		return -EINVAL;
-	mark_instrs(p, code);
-	return heads_mark(p, code);
+	return mark_instrs(p, code) ? heads_mark(p, code) : 0;
 }
 
 /* --- which instructions were specialised ----------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  */
 #include "number_rows.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +13,20 @@
 #include "number.h"
 
 #define ROOM_FIRST 1024
+#define COUNT(all) (sizeof(all) / sizeof((all)[0]))
 
 static const struct member {
 	const char *name, *begin;
 	unsigned width;
+	bool repeats; /* lines and targets are mostly those of the row before; offsets and opcodes are not */
 } members[] = {
-	{ "instructions", ",\"instructions\":[", 4 },
-	{ "opcodes", ",\"opcodes\":[", 2 },
+	{ "instructions", ",\"instructions\":[", 4, true },
+	{ "opcodes", ",\"opcodes\":[", 2, false },
 };
 
 unsigned number_rows_width(const char *member)
 {
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+	for (size_t i = 0; i < COUNT(members); i++)
 		if (!strcmp(members[i].name, member))
 			return members[i].width;
 	return 0;
@@ -45,25 +48,84 @@ static bool make_room(struct number_rows *r)
 	return true;
 }
 
+/* A number's text with what ends it, and what it is; `mask` has its bytes, and is 0 where there are too many. */
+struct seen {
+	uint64_t text, mask;
+	unsigned length;
+	int64_t number;
+};
+
+#define SEEN_MOST sizeof(uint64_t)
+
+static inline uint64_t text_at(const char *s)
+{
+	uint64_t text;
+
+	memcpy(&text, s, sizeof(text));
+	return le64toh(text);
+}
+
+/* One number and the `end` behind it. */
+static inline const char *read_number(const char *s, int64_t *number, char end)
+{
+	s = number_read(s, number);
+	return s && *s == end ? s + 1 : NULL;
+}
+
+/* The same where it may be the one of the row before: SEEN_MOST bytes can be read. */
+static inline const char *read_seen(const char *s, int64_t *number, char end, struct seen *seen)
+{
+	uint64_t text = text_at(s);
+	const char *behind;
+
+	*number = seen->number;
+	if (seen->mask && !((text ^ seen->text) & seen->mask))
+		return s + seen->length;
+	behind = read_number(s, number, end);
+	if (!behind)
+		return NULL;
+	seen->text = text;
+	seen->length = behind - s;
+	seen->mask = seen->length < SEEN_MOST ? (UINT64_C(1) << 8 * seen->length) - 1 : 0;
+	seen->number = *number;
+	return behind;
+}
+
+/* Every second number repeats. */
+static inline const char *read_repeating_row(const char *s, int64_t *row, struct seen seen[2])
+{
+	s = *s == '[' ? read_number(s + 1, &row[0], ',') : NULL;
+	s = s ? read_seen(s, &row[1], ',', &seen[0]) : NULL;
+	s = s ? read_number(s, &row[2], ',') : NULL;
+	return s ? read_seen(s, &row[3], ']', &seen[1]) : NULL;
+}
+
 static inline const char *read_row(const char *s, int64_t *row, unsigned width)
 {
 	if (*s++ != '[')
 		return NULL;
-	for (unsigned i = 0; i < width; i++) {
-		s = number_read(s, &row[i]);
-		if (!s || *s++ != (i + 1 < width ? ',' : ']'))
-			return NULL;
-	}
+	for (unsigned i = 0; s && i < width; i++)
+		s = read_number(s, &row[i], i + 1 < width ? ',' : ']');
 	return s;
 }
 
+/* A row of a member that repeats has no more characters than that; nor has one that is cut off by the end. */
+#define ROW_MOST (2 + 4 * (NUMBER_DIGITS + 2))
+
 /* From behind the [ to behind the ]. Text ends with what is no part of a row, so that no number runs on behind it. */
-static const char *read_rows(struct number_rows *r, const char *s)
+static const char *read_rows(struct number_rows *r, const struct member *m, const char *s, const char *end)
 {
+	struct seen seen[2] = { 0 };
+
 	if (*s == ']')
 		return s + 1;
 	for (; s; s++) {
-		s = make_room(r) ? read_row(s, r->all + r->n * r->width, r->width) : NULL;
+		int64_t *row = make_room(r) ? r->all + r->n * m->width : NULL;
+		bool quickly = m->repeats && end - s > ROW_MOST + (ptrdiff_t)SEEN_MOST;
+
+		if (!row)
+			return NULL;
+		s = quickly ? read_repeating_row(s, row, seen) : read_row(s, row, m->width);
 		if (!s || (*s != ',' && *s != ']'))
 			return NULL;
 		r->n++;
@@ -73,11 +135,19 @@ static const char *read_rows(struct number_rows *r, const char *s)
 	return NULL;
 }
 
-static const struct member *find_member(const char *text, size_t length, const char **at)
+/* Where the text has a [ that begins one. */
+static const struct member *find_member(const char *text, const char *end, const char **at)
 {
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		if ((*at = memmem(text, length, members[i].begin, strlen(members[i].begin))))
+	for (const char *s = text; (s = memchr(s, '[', end - s)); s++) {
+		for (size_t i = 0; i < COUNT(members); i++) {
+			size_t length = strlen(members[i].begin);
+
+			if ((size_t)(s + 1 - text) < length || memcmp(s + 1 - length, members[i].begin, length) != 0)
+				continue;
+			*at = s + 1 - length;
 			return &members[i];
+		}
+	}
 	return NULL;
 }
 
@@ -96,11 +166,11 @@ bool number_rows_cut(struct number_rows *r, const char *text, size_t length, str
 	const char *end;
 
 	begin(r, NULL, 0);
-	m = length && text[length - 1] == '\n' ? find_member(text, length, &at) : NULL;
+	m = length && text[length - 1] == '\n' ? find_member(text, text + length, &at) : NULL;
 	if (!m)
 		return false;
 	begin(r, m->name, m->width);
-	end = read_rows(r, at + strlen(m->begin));
+	end = read_rows(r, m, at + strlen(m->begin), text + length);
 	if (end && (*end == '}' || *end == ','))
 		*rest = (struct cut_line){ text, at - text, end, text + length - end };
 	else

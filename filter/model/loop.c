@@ -252,7 +252,7 @@ static int64_t head_of(const struct sample *jump)
 	uint32_t i = code_index(jump->code, jump->offset);
 
 	if (i < jump->code->ninstrs && jump->code->instrs[i].back_edge && jump->code->instrs[i].offset == jump->offset)
-		return instr_head(&jump->code->instrs[i]);
+		return code_head(jump->code, &jump->code->instrs[i]);
 	return jump->target;
 }
 

@@ -118,10 +118,10 @@ static void tell(FILE *f, const struct made *m)
 		if (!in->back_edge)
 			continue;
 		fprintf(f, "%s%u>", ftell(f) ? " " : "", in->offset - 2);
-		if (instr_head(in) < 0)
+		if (code_head(&m->code, in) < 0)
 			fputs("none", f);
 		else
-			fprintf(f, "%d:%d", (int)instr_head(in) - 2, in->head_line);
+			fprintf(f, "%d:%d", (int)code_head(&m->code, in) - 2, code_back_edge(&m->code, in)->line);
 	}
 }
 
@@ -139,6 +139,7 @@ static void test_rows(void **state)
 		fclose(f);
 		for (int op = 0; op < 256; op++)
 			free(m.process.opnames[op]);
+		free(m.code.back_edges);
 		if (strcmp(text, rows[i].loops))
 			fail_msg("%s: got '%s', want '%s'", rows[i].name, text, rows[i].loops);
 	}
