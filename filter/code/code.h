@@ -11,6 +11,7 @@
 
 #include "shared/event.h"
 #include "base/map.h"
+#include "base/pool.h"
 #include "base/time_span.h"
 #include "compiled.h"
 
@@ -74,9 +75,9 @@ struct code {
 	uint32_t line_lookup_ns; /* what the interpreter takes to look up a LINE event's line at its end; 0: nothing */
 	int64_t entry;		 /* bytes: the first RESUME, where PY_START fires; -1: unknown */
 	uint32_t ninstrs;
-	struct instr *instrs;		    /* ascending offsets */
+	struct instr *instrs; /* ascending offsets */
 	uint32_t nback_edges;
-	struct back_edge *back_edges; /* ascending offsets; none: heads_mark() was not called, or found none */
+	struct back_edge *back_edges;	    /* ascending offsets; none: heads_mark() was not called, or found none */
 	uint32_t ncopies;		    /* 0: threads have no copies of their own, */
 	struct copy *copies;		    /* else those whose opcodes are known */
 	struct process *process;	    /* the names from its interpreter's header: after exec one of `before` */
@@ -187,6 +188,8 @@ struct process {
 	struct map threads; /* tid -> char *name */
 	struct copier *copiers;
 	uint32_t ncopiers;
+	struct pool pool; /* names, instrs and back_edges of its code objects, */
+	char *file;	  /* and in it the file of the last one */
 	struct map names; /* hash of file, qualname and line -> struct code: of codes_intern */
 	uint32_t named;	  /* codes below this are in names */
 	uint32_t taken;	  /* codes below this are all in use */

@@ -22,7 +22,8 @@ static inline bool are_plain(const char *s)
 	uint64_t bytes;
 
 	memcpy(&bytes, s, sizeof(bytes));
-	return !((bytes | (bytes - EACH(0x20))) & EACH(0x80)) && !zeros(bytes ^ EACH('"')) && !zeros(bytes ^ EACH('\\'));
+	return !((bytes | (bytes - EACH(0x20))) & EACH(0x80)) && !zeros(bytes ^ EACH('"')) &&
+	       !zeros(bytes ^ EACH('\\'));
 }
 
 /* Up to the quotation mark that ends the text from s on. NULL: none, or what needs more than a copy. */
@@ -130,12 +131,12 @@ bool flat_line_is_true(const struct flat_line *l, const char *key)
 	return l->object ? json_is_true(json_object_get(l->object, key)) : m && m->type == FLAT_TRUE;
 }
 
-/* In the line, or jansson's: what follows is a quotation mark, or 0. NULL: there is none. */
-static const char *text_of(const struct flat_line *l, const char *key, size_t *length)
+const char *flat_line_text(const struct flat_line *l, const char *key, size_t *length)
 {
 	const struct flat_member *m = find(l, key);
-	const char *text = l->object ? json_string_value(json_object_get(l->object, key)) :
-			   m && m->type == FLAT_TEXT ? m->text : NULL;
+	const char *text = l->object		       ? json_string_value(json_object_get(l->object, key))
+			   : m && m->type == FLAT_TEXT ? m->text
+						       : NULL;
 
 	if (text)
 		*length = l->object ? strlen(text) : m->text_length;
@@ -145,7 +146,7 @@ static const char *text_of(const struct flat_line *l, const char *key, size_t *l
 bool flat_line_is(const struct flat_line *l, const char *key, const char *text)
 {
 	size_t length;
-	const char *is = text_of(l, key, &length);
+	const char *is = flat_line_text(l, key, &length);
 
 	return is && length == strlen(text) && !memcmp(is, text, length);
 }
@@ -153,15 +154,7 @@ bool flat_line_is(const struct flat_line *l, const char *key, const char *text)
 uint64_t flat_line_address(const struct flat_line *l, const char *key)
 {
 	size_t length;
-	const char *text = text_of(l, key, &length);
+	const char *text = flat_line_text(l, key, &length);
 
 	return text ? strtoull(text, NULL, 16) : 0;
-}
-
-char *flat_line_text(const struct flat_line *l, const char *key)
-{
-	size_t length;
-	const char *text = text_of(l, key, &length);
-
-	return text ? strndup(text, length) : NULL;
 }

@@ -258,9 +258,9 @@ static int32_t kept_head(const struct edges *e, const struct edge *edge)
 	return edge->kind == EDGE_NONE ? -1 : (int32_t)in[edge->head].offset ?: in[edge->source].target;
 }
 
-static int keep(const struct edges *e, struct code *code)
+static int keep(const struct edges *e, struct process *p, struct code *code)
 {
-	code->back_edges = e->n ? malloc(e->n * sizeof(*code->back_edges)) : NULL;
+	code->back_edges = pool_take(&p->pool, e->n * sizeof(*code->back_edges));
 	code->nback_edges = code->back_edges ? e->n : 0;
 	for (uint32_t i = 0; i < code->nback_edges; i++)
 		code->back_edges[i] = (struct back_edge){
@@ -268,10 +268,10 @@ static int keep(const struct edges *e, struct code *code)
 			.head = kept_head(e, &e->all[i]),
 			.line = e->all[i].line,
 		};
-	return e->n && !code->back_edges ? -ENOMEM : 0;
+	return code->back_edges ? 0 : -ENOMEM;
 }
 
-int heads_mark(const struct process *p, struct code *code)
+int heads_mark(struct process *p, struct code *code)
 {
 	struct edges e = { .process = p, .code = code };
 	int err;
@@ -286,7 +286,7 @@ int heads_mark(const struct process *p, struct code *code)
 		if (is_back_edge(&code->instrs[i]))
 			e.all[e.n++] = (struct edge){ .source = i, .target = code_index(code, code->instrs[i].target) };
 	settle(&e);
-	err = keep(&e, code);
+	err = keep(&e, p, code);
 	free(e.all);
 	return err;
 }

@@ -18,4 +18,4 @@
 #include "code.h"
 
 /* Sets the back_edges of a code object whose instructions were read, and that has none. 0 or -ENOMEM. */
-int heads_mark(const struct process *p, struct code *code);
+int heads_mark(struct process *p, struct code *code);

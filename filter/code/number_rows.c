@@ -32,20 +32,17 @@ unsigned number_rows_width(const char *member)
 	return 0;
 }
 
-/* Room for one more row. */
-static bool make_room(struct number_rows *r)
+/* Room for so many rows. */
+static bool make_room(struct number_rows *r, size_t rows)
 {
-	size_t needed = (r->n + 1) * r->width, room = r->room ? 2 * r->room : ROOM_FIRST;
-	int64_t *all;
+	size_t room = rows * r->width < ROOM_FIRST ? ROOM_FIRST : 2 * rows * r->width;
 
-	if (needed <= r->room)
+	if (rows * r->width <= r->room)
 		return true;
-	all = realloc(r->all, room * sizeof(*all));
-	if (!all)
-		return false;
-	r->all = all;
-	r->room = room;
-	return true;
+	free(r->all);
+	r->all = malloc(room * sizeof(*r->all));
+	r->room = r->all ? room : 0;
+	return r->all;
 }
 
 /* A number's text with what ends it, and what it is; `mask` has its bytes, and is 0 where there are too many. */
@@ -92,12 +89,12 @@ static inline const char *read_seen(const char *s, int64_t *number, char end, st
 }
 
 /* Every second number repeats. */
-static inline const char *read_repeating_row(const char *s, int64_t *row, struct seen seen[2])
+static inline const char *read_repeating_row(const char *s, int64_t *row, struct seen *second, struct seen *fourth)
 {
 	s = *s == '[' ? read_number(s + 1, &row[0], ',') : NULL;
-	s = s ? read_seen(s, &row[1], ',', &seen[0]) : NULL;
+	s = s ? read_seen(s, &row[1], ',', second) : NULL;
 	s = s ? read_number(s, &row[2], ',') : NULL;
-	return s ? read_seen(s, &row[3], ']', &seen[1]) : NULL;
+	return s ? read_seen(s, &row[3], ']', fourth) : NULL;
 }
 
 static inline const char *read_row(const char *s, int64_t *row, unsigned width)
@@ -109,30 +106,32 @@ static inline const char *read_row(const char *s, int64_t *row, unsigned width)
 	return s;
 }
 
-/* A row of a member that repeats has no more characters than that; nor has one that is cut off by the end. */
-#define ROW_MOST (2 + 4 * (NUMBER_DIGITS + 2))
+/* What a row and the character behind it have at least, and one of a member that repeats at most. */
+#define ROW_LEAST(width) (2 * (width) + 2)
+#define ROW_MOST	 (2 + 4 * (NUMBER_DIGITS + 2))
 
-/* From behind the [ to behind the ]. Text ends with what is no part of a row, so that no number runs on behind it. */
-static const char *read_rows(struct number_rows *r, const struct member *m, const char *s, const char *end)
+/*
+ * From behind the [ to behind the ]. Text ends with what is no part of a row, so that no number runs on behind it; near
+ * its end there are no SEEN_MOST bytes behind each number.
+ */
+static const char *read_rows(struct number_rows *r, const char *s, const char *end, bool repeats)
 {
-	struct seen seen[2] = { 0 };
+	const unsigned width = r->width;
+	struct seen second = { 0 }, fourth = { 0 };
+	int64_t *row = r->all;
 
 	if (*s == ']')
 		return s + 1;
-	for (; s; s++) {
-		int64_t *row = make_room(r) ? r->all + r->n * m->width : NULL;
-		bool quickly = m->repeats && end - s > ROW_MOST + (ptrdiff_t)SEEN_MOST;
+	for (;; s++) {
+		bool quickly = repeats && end - s > ROW_MOST + (ptrdiff_t)SEEN_MOST;
 
-		if (!row)
-			return NULL;
-		s = quickly ? read_repeating_row(s, row, seen) : read_row(s, row, m->width);
-		if (!s || (*s != ',' && *s != ']'))
-			return NULL;
-		r->n++;
-		if (*s == ']')
-			return s + 1;
+		s = quickly ? read_repeating_row(s, row, &second, &fourth) : read_row(s, row, width);
+		row += width;
+		if (!s || *s != ',')
+			break;
 	}
-	return NULL;
+	r->n = (row - r->all) / width;
+	return s && *s == ']' ? s + 1 : NULL;
 }
 
 /* Where the text has a [ that begins one. */
@@ -170,9 +169,12 @@ bool number_rows_cut(struct number_rows *r, const char *text, size_t length, str
 	if (!m)
 		return false;
 	begin(r, m->name, m->width);
-	end = read_rows(r, m, at + strlen(m->begin), text + length);
+	at += strlen(m->begin);
+	end = make_room(r, (text + length - at) / ROW_LEAST(m->width) + 1) ? /* one may be incomplete */
+		      read_rows(r, at, text + length, m->repeats)
+									   : NULL;
 	if (end && (*end == '}' || *end == ','))
-		*rest = (struct cut_line){ text, at - text, end, text + length - end };
+		*rest = (struct cut_line){ text, at - strlen(m->begin) - text, end, text + length - end };
 	else
 		r->member = NULL;
 	return r->member;
@@ -198,9 +200,9 @@ int number_rows_read(struct number_rows *r, const json_t *array, unsigned width)
 	json_t *row;
 
 	begin(r, NULL, width);
+	if (!make_room(r, json_array_size(array)))
+		return -ENOMEM;
 	json_array_foreach (array, i, row) {
-		if (!make_room(r))
-			return -ENOMEM;
 		if (!take_row(r, row)) {
 			r->damaged = true;
 			break;

@@ -27,13 +27,13 @@ static void add_code(struct process *p, uint32_t id, const char *name, const str
 	struct code *code = codes_add(p, id);
 
 	assert_non_null(code);
-	code->file = strdup("a.py");
-	code->qualname = strdup(name);
+	code->file = pool_print(&p->pool, "a.py");
+	code->qualname = pool_print(&p->pool, "%s", name);
 	code->firstlineno = id;
-	code->instrs = malloc(sizeof(instrs));
+	code->instrs = pool_take(&p->pool, sizeof(instrs));
 	memcpy(code->instrs, instrs, sizeof(instrs));
 	code->ninstrs = COUNT(instrs);
-	code->back_edges = malloc(sizeof(two));
+	code->back_edges = pool_take(&p->pool, sizeof(two));
 	memcpy(code->back_edges, back_edges, sizeof(two));
 	code->nback_edges = COUNT(two);
 	code->known = true;

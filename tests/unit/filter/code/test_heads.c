@@ -139,7 +139,7 @@ static void test_rows(void **state)
 		fclose(f);
 		for (int op = 0; op < 256; op++)
 			free(m.process.opnames[op]);
-		free(m.code.back_edges);
+		pool_free(&m.process.pool);
 		if (strcmp(text, rows[i].loops))
 			fail_msg("%s: got '%s', want '%s'", rows[i].name, text, rows[i].loops);
 	}
