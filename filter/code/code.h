@@ -198,8 +198,8 @@ struct process {
 /* The instruction at `offset` or the last one before it; ninstrs if there is none. */
 uint32_t code_index(const struct code *code, int64_t offset);
 
-/* What heads_mark() found out about an instruction of the code; NULL: nothing. */
-const struct back_edge *code_back_edge(const struct code *code, const struct instr *in);
+/* What heads_mark() found out about the instruction at `offset`; NULL: nothing. */
+const struct back_edge *code_back_edge(const struct code *code, int64_t offset);
 
 /* Where the loop begins that a jump back repeats. -1: it repeats none. */
 int64_t code_head(const struct code *code, const struct instr *in);

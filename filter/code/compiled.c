@@ -39,7 +39,7 @@ void compiled_free(struct compiled *c)
 /* That a back-edge repeats; 0: unknown. */
 static int32_t line_of_loop(const struct code *code, const struct instr *in)
 {
-	const struct back_edge *edge = code_back_edge(code, in);
+	const struct back_edge *edge = code_back_edge(code, in->offset);
 
 	return edge ? edge->line : 0;
 }

@@ -114,15 +114,18 @@ static void tell(FILE *f, const struct made *m)
 {
 	for (uint32_t i = 0; i < m->code.ninstrs; i++) {
 		const struct instr *in = &m->instrs[i];
+		const struct back_edge *edge = code_back_edge(&m->code, in->offset);
 
-		if (!in->back_edge)
+		assert_int_equal(edge != NULL, in->back_edge);
+		if (!edge)
 			continue;
 		fprintf(f, "%s%u>", ftell(f) ? " " : "", in->offset - 2);
 		if (code_head(&m->code, in) < 0)
 			fputs("none", f);
 		else
-			fprintf(f, "%d:%d", (int)code_head(&m->code, in) - 2, code_back_edge(&m->code, in)->line);
+			fprintf(f, "%d:%d", (int)code_head(&m->code, in) - 2, edge->line);
 	}
+	assert_null(code_back_edge(&m->code, -1));
 }
 
 static void test_rows(void **state)
