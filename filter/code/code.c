@@ -35,6 +35,28 @@ uint32_t code_index(const struct code *code, int64_t offset)
 	return low ? low - 1 : code->ninstrs;
 }
 
+const struct back_edge *code_back_edge(const struct code *code, int64_t offset)
+{
+	uint32_t low = 0, high = code->nback_edges;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (code->back_edges[mid].offset < offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < code->nback_edges && code->back_edges[low].offset == offset ? &code->back_edges[low] : NULL;
+}
+
+int64_t code_head(const struct code *code, const struct instr *in)
+{
+	const struct back_edge *edge = code_back_edge(code, in->offset);
+
+	return edge ? edge->head : in->target;
+}
+
 /* Damaged tables may contain anything. */
 bool code_lines(const struct code *code, int32_t *first, int32_t *last)
 {

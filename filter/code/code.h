@@ -11,6 +11,7 @@
 
 #include "shared/event.h"
 #include "base/map.h"
+#include "base/pool.h"
 #include "base/time_span.h"
 #include "compiled.h"
 
@@ -29,8 +30,13 @@ struct instr {
 	bool handler : 1;   /* a PUSH_EXC_INFO: an exception handler begins with it */
 	bool resume : 1;    /* a RESUME: where an activation begins or continues */
 	uint8_t first;	    /* the adaptive opcode at the time the code object was first seen */
-	int32_t head;	   /* back-edge: bytes, the head of its loop (heads.h); -1: it repeats nothing; 0: its target */
-	int32_t head_line; /* the same: the line of its loop; 0: unknown */
+};
+
+/* The loop that a back-edge repeats (heads.h). Few instructions are one, so this is beside them. */
+struct back_edge {
+	uint32_t offset; /* its own, bytes */
+	int32_t head;	 /* bytes; -1: it repeats nothing */
+	int32_t line;	 /* of its loop; 0: unknown */
 };
 
 /* What an opcode means for the shape of its code object. */
@@ -41,12 +47,6 @@ enum opcode_role {
 	ROLE_RESUME,
 	ROLE_GENERATOR,
 };
-
-/* Where the loop begins that a jump back repeats. -1: it repeats none. */
-static inline int64_t instr_head(const struct instr *in)
-{
-	return in->head ? in->head : in->target;
-}
 
 struct code {
 	uint32_t id;
@@ -75,7 +75,9 @@ struct code {
 	uint32_t line_lookup_ns; /* what the interpreter takes to look up a LINE event's line at its end; 0: nothing */
 	int64_t entry;		 /* bytes: the first RESUME, where PY_START fires; -1: unknown */
 	uint32_t ninstrs;
-	struct instr *instrs;		    /* ascending offsets */
+	struct instr *instrs; /* ascending offsets */
+	uint32_t nback_edges;
+	struct back_edge *back_edges;	    /* ascending offsets; none: heads_mark() was not called, or found none */
 	uint32_t ncopies;		    /* 0: threads have no copies of their own, */
 	struct copy *copies;		    /* else those whose opcodes are known */
 	struct process *process;	    /* the names from its interpreter's header: after exec one of `before` */
@@ -186,6 +188,8 @@ struct process {
 	struct map threads; /* tid -> char *name */
 	struct copier *copiers;
 	uint32_t ncopiers;
+	struct pool pool; /* names, instrs and back_edges of its code objects, */
+	char *file;	  /* and in it the file of the last one */
 	struct map names; /* hash of file, qualname and line -> struct code: of codes_intern */
 	uint32_t named;	  /* codes below this are in names */
 	uint32_t taken;	  /* codes below this are all in use */
@@ -193,6 +197,12 @@ struct process {
 
 /* The instruction at `offset` or the last one before it; ninstrs if there is none. */
 uint32_t code_index(const struct code *code, int64_t offset);
+
+/* What heads_mark() found out about the instruction at `offset`; NULL: nothing. */
+const struct back_edge *code_back_edge(const struct code *code, int64_t offset);
+
+/* Where the loop begins that a jump back repeats. -1: it repeats none. */
+int64_t code_head(const struct code *code, const struct instr *in);
 
 /* By file, first line and qualname; the second by process and id where these are equal: <0, 0 or >0, for qsort. */
 int code_place_order(const struct code *a, const struct code *b);

@@ -31,12 +31,7 @@ static void code_free(struct code *code)
 		return;
 	if (code->release)
 		code->release(code);
-	free(code->file);
-	free(code->owner);
-	free(code->qualname);
-	free(code->name);
 	copies_clear(code);
-	free(code->instrs);
 	free(code->walk);
 	free(code);
 }
@@ -56,6 +51,7 @@ static void copy_free(struct process *p)
 	}
 	for (int i = 0; i < CODE_GENERATIONS; i++)
 		code_free(p->collections[i]);
+	pool_free(&p->pool);
 	free(p->codes);
 	free(p);
 }
@@ -72,6 +68,7 @@ static void process_free(struct process *p)
 		code_free(p->codes[i]);
 	for (int i = 0; i < CODE_GENERATIONS; i++)
 		code_free(p->collections[i]);
+	pool_free(&p->pool);
 	map_free_all(&p->threads);
 	map_free(&p->names);
 	free(p->copiers);
@@ -375,16 +372,14 @@ struct code *codes_find(struct codes *c, struct process *p, uint32_t id)
 struct code *codes_find_or_make(struct codes *c, struct process *p, uint32_t id)
 {
 	struct code *code = codes_find(c, p, id);
-	char name[32];
 
 	if (code)
 		return code;
 	code = codes_add(p, id);
 	if (!code)
 		return NULL;
-	snprintf(name, sizeof(name), "code %u", id);
-	code->file = strdup("?");
-	code->qualname = strdup(name);
+	code->file = pool_print(&p->pool, "?");
+	code->qualname = pool_print(&p->pool, "code %u", id);
 	c->unknown++;
 	return code->file && code->qualname ? code : NULL;
 }
@@ -447,8 +442,8 @@ struct code *codes_intern(struct process *p, const char *file, const char *qualn
 	code = codes_add(p, free_id(p));
 	if (!code || map_put(&p->names, key, code))
 		return NULL;
-	code->file = strdup(file);
-	code->qualname = strdup(qualname);
+	code->file = pool_print(&p->pool, "%s", file);
+	code->qualname = pool_print(&p->pool, "%s", qualname);
 	code->firstlineno = firstlineno;
 	code->known = true;
 	return code->file && code->qualname ? code : NULL;
@@ -465,8 +460,7 @@ struct code *codes_collection(struct process *p, unsigned generation)
 	(*at)->entry = -1;
 	(*at)->known = (*at)->c = (*at)->collects = true;
 	(*at)->generation = (uint8_t)generation;
-	(*at)->file = strdup(CODE_GC_FILE);
-	if (asprintf(&(*at)->qualname, "garbage collection, generation %u", generation) < 0)
-		(*at)->qualname = NULL;
+	(*at)->file = pool_print(&p->pool, CODE_GC_FILE);
+	(*at)->qualname = pool_print(&p->pool, "garbage collection, generation %u", generation);
 	return (*at)->file && (*at)->qualname ? *at : NULL;
 }

@@ -60,6 +60,8 @@ static int copy_process(struct process **to, struct process *of)
 	p->ncodes = 0;
 	p->ran = NULL;
 	p->names = (struct map){ 0 };
+	p->pool = (struct pool){ 0 };
+	p->file = NULL;
 	p->received = p->added = p->missing = 0;
 	memset(p->collections, 0, sizeof(p->collections));
 	err = of->before ? copy_process(&p->before, of->before) : 0;

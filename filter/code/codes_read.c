@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lines.h"
 #include "base/regular.h"
 #include "codes_read_parts.h"
 
@@ -101,50 +102,44 @@ static int read_line(struct codes *c, struct process *p, struct number_rows *row
 	return err;
 }
 
-static int read_lines(struct codes *c, struct process *p, FILE *f)
+static int read_lines(struct codes *c, struct process *p, struct lines *from)
 {
 	struct number_rows rows = { 0 };
-	char *text = NULL;
-	size_t size = 0;
-	ssize_t length;
+	const char *text;
+	size_t length;
 	int err = 0;
 
-	while ((err == 0 || err == -EINVAL) && (length = getline(&text, &size, f)) > 0) {
+	while ((err == 0 || err == -EINVAL) && (text = lines_next(from, &length))) {
 		if (c->grows && text[length - 1] != '\n')
 			break;
 		p->read += length;
 		err = read_line(c, p, &rows, text, length);
 		c->damaged += err == -EINVAL;
 	}
-	free(text);
 	number_rows_free(&rows);
-	return err == -EINVAL ? 0 : err;
+	return from->failed ? -ENOMEM : err == -EINVAL ? 0 : err;
 }
 
-/* NULL: there is none, or no memory (*err). */
-static FILE *open_table(const struct codes *c, const struct process *p, int *err)
+/* A descriptor, or negative: there is none, or no memory (*err). */
+static int open_table(const struct codes *c, const struct process *p, int *err)
 {
 	char *path;
-	FILE *f;
 	int fd;
 
-	if (asprintf(&path, "%s/codes-%d.jsonl", c->dir, p->pid) < 0) {
-		*err = -ENOMEM;
-		return NULL;
-	}
+	if (asprintf(&path, "%s/codes-%d.jsonl", c->dir, p->pid) < 0)
+		return *err = -ENOMEM;
 	fd = regular_open(path);
 	free(path);
-	f = fd < 0 ? NULL : fdopen(fd, "r");
-	if (!f && fd >= 0)
-		close(fd);
-	return f;
+	return fd;
 }
 
-static int read_table(struct codes *c, struct process *p, FILE *f)
+static int read_table(struct codes *c, struct process *p, int fd)
 {
-	int err = read_lines(c, p, f);
+	struct lines from = { .fd = fd };
+	int err = read_lines(c, p, &from);
 
-	fclose(f);
+	lines_free(&from);
+	close(fd);
 	if (err == -ENOMEM)
 		snprintf(c->error, sizeof(c->error), "no memory for codes-%d.jsonl", p->pid);
 	return err;
@@ -153,15 +148,15 @@ static int read_table(struct codes *c, struct process *p, FILE *f)
 int codes_read(struct codes *c, struct process *p)
 {
 	int err = 0;
-	FILE *f = c->dir ? open_table(c, p, &err) : NULL;
+	int fd = c->dir ? open_table(c, p, &err) : -1;
 
 	if (!c->dir || err)
 		return err;
-	if (!f) {
+	if (fd < 0) {
 		c->missing++;
 		return 0;
 	}
-	err = read_table(c, p, f);
+	err = read_table(c, p, fd);
 	c->missing += !p->found && !p->untraced;
 	return err;
 }
@@ -170,15 +165,15 @@ int codes_read_more(struct codes *c, struct process *p)
 {
 	bool missing = !p->found && !p->untraced;
 	int err = 0;
-	FILE *f = c->dir ? open_table(c, p, &err) : NULL;
+	int fd = c->dir ? open_table(c, p, &err) : -1;
 
-	if (!f)
+	if (fd < 0)
 		return err;
-	if (fseek(f, p->read, SEEK_SET)) {
-		fclose(f);
+	if (lseek(fd, p->read, SEEK_SET) < 0) {
+		close(fd);
 		return 0;
 	}
-	err = read_table(c, p, f);
+	err = read_table(c, p, fd);
 	c->missing -= missing && (p->found || p->untraced);
 	return err;
 }

@@ -23,9 +23,9 @@ static bool read_instr(struct instr *in, const int64_t *row)
 }
 
 /* Reads rows up to the first that is damaged or out of order, and says whether all were good. */
-static bool read_instrs(struct code *code, const struct number_rows *rows)
+static bool read_instrs(struct process *p, struct code *code, const struct number_rows *rows)
 {
-	code->instrs = malloc((rows->n + 1) * sizeof(*code->instrs));
+	code->instrs = pool_take(&p->pool, rows->n * sizeof(*code->instrs));
 	for (size_t i = 0; i < rows->n; i++) {
 		struct instr *in = &code->instrs[i];
 
@@ -36,15 +36,18 @@ static bool read_instrs(struct code *code, const struct number_rows *rows)
 	return code->instrs && !rows->damaged;
 }
 
-static void mark_instrs(const struct process *p, struct code *code)
+/* Are there back-edges? */
+static bool mark_instrs(const struct process *p, struct code *code)
 {
+	bool back_edges = false;
+
 	for (uint32_t i = 0; i < code->ninstrs; i++) {
 		struct instr *in = &code->instrs[i];
 		enum opcode_role role = p->roles[in->base];
 
 		if (role == ROLE_NONE)
 			continue;
-		in->back_edge = role == ROLE_BACK_EDGE;
+		back_edges |= in->back_edge = role == ROLE_BACK_EDGE;
 		in->handler = role == ROLE_HANDLER;
 		in->resume = role == ROLE_RESUME;
 		if (role == ROLE_GENERATOR) {
@@ -54,47 +57,59 @@ static void mark_instrs(const struct process *p, struct code *code)
 		if (code->entry < 0 && in->resume)
 			code->entry = in->offset;
 	}
+	return back_edges;
 }
 
-/* Takes the place of what *field has. */
-static void set_text(char **field, const struct flat_line *line, const char *key)
+static char *pool_text_of(struct process *p, const struct flat_line *line, const char *key)
 {
-	free(*field);
-	*field = flat_line_text(line, key);
+	size_t length;
+	const char *text = flat_line_text(line, key, &length);
+
+	return text ? pool_text(&p->pool, text, length) : NULL;
+}
+
+/* Code of one file mostly comes together. */
+static char *pool_file_of(struct process *p, const struct flat_line *line)
+{
+	if (!p->file || !flat_line_is(line, "file", p->file))
+		p->file = pool_text_of(p, line, "file");
+	return p->file;
+}
+
+/* 0, -EINVAL: file or qualname is missing; -ENOMEM. */
+static int read_texts(struct process *p, struct code *code, const struct flat_line *line)
+{
+	code->file = pool_file_of(p, line);
+	code->qualname = pool_text_of(p, line, "qualname");
+	code->name = pool_text_of(p, line, "name");
+	code->owner = pool_text_of(p, line, "owner");
+	if (code->file && code->qualname)
+		return 0;
+	code->file = code->qualname = pool_print(&p->pool, "?");
+	return code->file ? -EINVAL : -ENOMEM;
 }
 
 static int read_code(struct codes *c, struct process *p, const struct flat_line *line, const struct number_rows *rows)
 {
 	struct code *code = codes_add(p, flat_line_number(line, "id", 0));
-	char *address;
+	int err;
 
 	(void)c;
 	if (!code || code->known)
 		return -EINVAL;
-	set_text(&code->file, line, "file");
-	set_text(&code->qualname, line, "qualname");
-	set_text(&code->name, line, "name");
-	set_text(&code->owner, line, "owner");
-	if (!code->file || !code->qualname) {
-		free(code->file);
-		free(code->qualname);
-		code->file = strdup("?");
-		code->qualname = strdup("?");
-		return code->file && code->qualname ? -EINVAL : -ENOMEM;
-	}
+	err = read_texts(p, code, line);
+	if (err)
+		return err;
 	code->known = true;
 	code->excluded = flat_line_is_true(line, "excluded");
 	code->coroutine = flat_line_is_true(line, "coroutine");
 	code->firstlineno = flat_line_number(line, "firstlineno", 0);
 	code->units = flat_line_number(line, "units", 0);
 	code->line_lookup_ns = flat_line_number(line, "line_lookup_ns", 0);
-	address = flat_line_text(line, "address");
-	code->address = address ? strtoull(address, NULL, 16) : 0;
-	free(address);
-	if (!read_instrs(code, rows))
+	code->address = flat_line_address(line, "address");
+	if (!read_instrs(p, code, rows))
 		return -EINVAL;
-	mark_instrs(p, code);
-	return heads_mark(p, code);
+	return mark_instrs(p, code) ? heads_mark(p, code) : 0;
 }
 
 /* --- which instructions were specialised ----------------------------------------------------------------- */

@@ -98,6 +98,7 @@ static int begin_anew(struct process *p)
 	before->compiled = (struct compiled){ 0 };
 	before->threads = before->names = (struct map){ 0 };
 	before->copiers = NULL;
+	before->pool = (struct pool){ 0 };
 	before->ncopiers = 0;
 	for (uint32_t i = 0; i < p->ncodes; i++)
 		if (p->codes[i] && p->codes[i]->process == p)

@@ -11,28 +11,26 @@
 #include <string.h>
 
 /* "zlib.compress", but "len". NULL: no memory. */
-static char *join_module(const char *module, const char *qualname)
+static char *join_module(struct process *p, const char *module, const char *qualname)
 {
-	char *name = NULL;
-
 	if (!module || !strcmp(module, "builtins"))
-		return strdup(qualname);
-	return asprintf(&name, "%s.%s", module, qualname) < 0 ? NULL : name;
+		return pool_print(&p->pool, "%s", qualname);
+	return pool_print(&p->pool, "%s.%s", module, qualname);
 }
 
 static int read_c_function(struct codes *c, struct process *p, json_t *line)
 {
 	const char *qualname = json_string_value(json_object_get(line, "qualname"));
 	struct code *code = qualname ? codes_add(p, get_int(line, "id", 0)) : NULL;
+	const char *name;
 
 	(void)c;
 	if (!code || code->known)
 		return -EINVAL;
-	set_string(&code->name, line, "name");
-	free(code->file);
-	free(code->qualname);
-	code->file = strdup(CODE_C_FILE);
-	code->qualname = join_module(json_string_value(json_object_get(line, "module")), qualname);
+	name = json_string_value(json_object_get(line, "name"));
+	code->name = name ? pool_print(&p->pool, "%s", name) : NULL;
+	code->file = pool_print(&p->pool, CODE_C_FILE);
+	code->qualname = join_module(p, json_string_value(json_object_get(line, "module")), qualname);
 	code->known = code->c = true;
 	code->profiled = json_is_true(json_object_get(line, "profiled"));
 	return code->file && code->qualname ? 0 : -ENOMEM;
@@ -45,10 +43,8 @@ static int read_name(struct process *p, json_t *line, const char *file, const ch
 
 	if (!code || code->known)
 		return -EINVAL;
-	free(code->file);
-	free(code->qualname);
-	code->file = strdup(file);
-	code->qualname = join_module(json_string_value(json_object_get(line, "module")), name);
+	code->file = pool_print(&p->pool, "%s", file);
+	code->qualname = join_module(p, json_string_value(json_object_get(line, "module")), name);
 	code->known = true;
 	return code->file && code->qualname ? 0 : -ENOMEM;
 }

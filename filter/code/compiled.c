@@ -36,6 +36,14 @@ void compiled_free(struct compiled *c)
 	map_free(&c->executors);
 }
 
+/* That a back-edge repeats; 0: unknown. */
+static int32_t line_of_loop(const struct code *code, const struct instr *in)
+{
+	const struct back_edge *edge = code_back_edge(code, in->offset);
+
+	return edge ? edge->line : 0;
+}
+
 /* The only one's, or 0. */
 static int32_t line_of_only_loop(const struct code *code)
 {
@@ -46,11 +54,11 @@ static int32_t line_of_only_loop(const struct code *code)
 
 		if (!in->back_edge)
 			continue;
-		if (only && instr_head(only) != instr_head(in))
+		if (only && code_head(code, only) != code_head(code, in))
 			return 0;
 		only = in;
 	}
-	return only ? only->head_line : 0;
+	return only ? line_of_loop(code, only) : 0;
 }
 
 /* 3.15 may compile a whole function, too: from its RESUME on. */
@@ -65,7 +73,7 @@ static int32_t line_of(const struct process *p, const struct code *code, const s
 	i = known ? code_index(code, known - 1) : code->ninstrs;
 	if (i >= code->ninstrs)
 		return line_of_only_loop(code);
-	return code->instrs[i].back_edge ? code->instrs[i].head_line : code->instrs[i].line;
+	return code->instrs[i].back_edge ? line_of_loop(code, &code->instrs[i]) : code->instrs[i].line;
 }
 
 static int compare_places(const struct compiled_row *a, const struct compiled_row *b)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "extent.h"
 
-static bool repeats(const struct instr *in, int64_t head)
+static bool repeats(const struct code *code, const struct instr *in, int64_t head)
 {
-	return instr_head(in) == head && in->target >= 0 && in->target <= (int64_t)in->offset;
+	return in->target >= 0 && in->target <= (int64_t)in->offset && code_head(code, in) == head;
 }
 
 static bool goes_back(const struct instr *in, int64_t first, int64_t last)
@@ -24,7 +24,7 @@ struct extent extent_of(const struct code *code, int64_t head)
 			e.handlers = in->offset;
 			ahead = last;
 		}
-		if (repeats(in, head))
+		if (repeats(code, in, head))
 			last = in->offset;
 	}
 	e.body = ahead >= 0 ? ahead : last >= 0 ? last : head;

@@ -2,14 +2,35 @@
 /* A part of JSON: nothing is accepted that jansson would refuse. */
 #include "flat_line.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "number.h"
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Not 0: one of the eight bytes is. */
+static inline uint64_t zeros(uint64_t bytes)
+{
+	return (bytes - EACH(0x01)) & ~bytes & EACH(0x80);
+}
+
+/* Are the next eight bytes ASCII characters that stand for themselves? */
+static inline bool are_plain(const char *s)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, s, sizeof(bytes));
+	return !((bytes | (bytes - EACH(0x20))) & EACH(0x80)) && !zeros(bytes ^ EACH('"')) &&
+	       !zeros(bytes ^ EACH('\\'));
+}
+
 /* Up to the quotation mark that ends the text from s on. NULL: none, or what needs more than a copy. */
 static const char *end_of_text(const char *s, const char *end)
 {
+	while (end - s >= (ptrdiff_t)sizeof(uint64_t) && are_plain(s))
+		s += sizeof(uint64_t);
 	while (s < end && *s != '"') {
 		size_t n = (uint8_t)*s < 0x80 ? 1 : text_sequence(s);
 
@@ -95,7 +116,7 @@ bool flat_line_has(const struct flat_line *l, const char *key)
 
 int64_t flat_line_number(const struct flat_line *l, const char *key, int64_t otherwise)
 {
-	const json_t *v = json_object_get(l->object, key);
+	const json_t *v = l->object ? json_object_get(l->object, key) : NULL;
 	const struct flat_member *m = find(l, key);
 
 	if (l->object)
@@ -110,22 +131,30 @@ bool flat_line_is_true(const struct flat_line *l, const char *key)
 	return l->object ? json_is_true(json_object_get(l->object, key)) : m && m->type == FLAT_TRUE;
 }
 
-bool flat_line_is(const struct flat_line *l, const char *key, const char *text)
+const char *flat_line_text(const struct flat_line *l, const char *key, size_t *length)
 {
-	const char *is = json_string_value(json_object_get(l->object, key));
 	const struct flat_member *m = find(l, key);
+	const char *text = l->object		       ? json_string_value(json_object_get(l->object, key))
+			   : m && m->type == FLAT_TEXT ? m->text
+						       : NULL;
 
-	if (l->object)
-		return is && !strcmp(is, text);
-	return m && m->type == FLAT_TEXT && m->text_length == strlen(text) && !memcmp(m->text, text, m->text_length);
+	if (text)
+		*length = l->object ? strlen(text) : m->text_length;
+	return text;
 }
 
-char *flat_line_text(const struct flat_line *l, const char *key)
+bool flat_line_is(const struct flat_line *l, const char *key, const char *text)
 {
-	const char *text = json_string_value(json_object_get(l->object, key));
-	const struct flat_member *m = find(l, key);
+	size_t length;
+	const char *is = flat_line_text(l, key, &length);
 
-	if (l->object)
-		return text ? strdup(text) : NULL;
-	return m && m->type == FLAT_TEXT ? strndup(m->text, m->text_length) : NULL;
+	return is && length == strlen(text) && !memcmp(is, text, length);
+}
+
+uint64_t flat_line_address(const struct flat_line *l, const char *key)
+{
+	size_t length;
+	const char *text = flat_line_text(l, key, &length);
+
+	return text ? strtoull(text, NULL, 16) : 0;
 }

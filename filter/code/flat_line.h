@@ -47,5 +47,8 @@ int64_t flat_line_number(const struct flat_line *l, const char *key, int64_t oth
 bool flat_line_is(const struct flat_line *l, const char *key, const char *text);
 bool flat_line_is_true(const struct flat_line *l, const char *key);
 
-/* A copy of the text; NULL where there is none. */
-char *flat_line_text(const struct flat_line *l, const char *key);
+/* The number that the text is in hexadecimal digits, as strtoull() has it; 0: there is no such text. */
+uint64_t flat_line_address(const struct flat_line *l, const char *key);
+
+/* The text, in the line or jansson's: what follows it is a quotation mark or 0. NULL: there is none. */
+const char *flat_line_text(const struct flat_line *l, const char *key, size_t *length);

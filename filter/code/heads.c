@@ -250,9 +250,31 @@ static bool is_back_edge(const struct instr *in)
 	return in->back_edge && in->target >= 0 && (uint32_t)in->target <= in->offset;
 }
 
-int heads_mark(const struct process *p, struct code *code)
+/* -1: it repeats nothing. A head at the beginning of the bytecode counts as none: then it is the target. */
+static int32_t kept_head(const struct edges *e, const struct edge *edge)
+{
+	const struct instr *in = e->code->instrs;
+
+	return edge->kind == EDGE_NONE ? -1 : (int32_t)in[edge->head].offset ?: in[edge->source].target;
+}
+
+static int keep(const struct edges *e, struct process *p, struct code *code)
+{
+	code->back_edges = pool_take(&p->pool, e->n * sizeof(*code->back_edges));
+	code->nback_edges = code->back_edges ? e->n : 0;
+	for (uint32_t i = 0; i < code->nback_edges; i++)
+		code->back_edges[i] = (struct back_edge){
+			.offset = code->instrs[e->all[i].source].offset,
+			.head = kept_head(e, &e->all[i]),
+			.line = e->all[i].line,
+		};
+	return code->back_edges ? 0 : -ENOMEM;
+}
+
+int heads_mark(struct process *p, struct code *code)
 {
 	struct edges e = { .process = p, .code = code };
+	int err;
 
 	for (uint32_t i = 0; i < code->ninstrs; i++)
 		e.n += is_back_edge(&code->instrs[i]);
@@ -264,12 +286,7 @@ int heads_mark(const struct process *p, struct code *code)
 		if (is_back_edge(&code->instrs[i]))
 			e.all[e.n++] = (struct edge){ .source = i, .target = code_index(code, code->instrs[i].target) };
 	settle(&e);
-	for (uint32_t i = 0; i < e.n; i++) {
-		struct instr *in = &code->instrs[e.all[i].source];
-
-		in->head = e.all[i].kind == EDGE_NONE ? -1 : (int32_t)code->instrs[e.all[i].head].offset;
-		in->head_line = e.all[i].line;
-	}
+	err = keep(&e, p, code);
 	free(e.all);
-	return 0;
+	return err;
 }

@@ -17,5 +17,5 @@
 
 #include "code.h"
 
-/* Sets head and head_line of all back-edges of a code object whose instructions were read. 0 or -ENOMEM. */
-int heads_mark(const struct process *p, struct code *code);
+/* Sets the back_edges of a code object whose instructions were read, and that has none. 0 or -ENOMEM. */
+int heads_mark(struct process *p, struct code *code);

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static bool is_back_edge(const struct instr *in)
+static bool is_back_edge(const struct code *code, const struct instr *in)
 {
-	return in->back_edge && in->target >= 0 && (uint32_t)in->target <= in->offset && instr_head(in) >= 0;
+	return in->back_edge && in->target >= 0 && (uint32_t)in->target <= in->offset && code_head(code, in) >= 0;
 }
 
 static int by_head(const void *left, const void *right)
@@ -52,8 +52,8 @@ int loop_nest_make(struct loop_nest *n, const struct code *code)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < code->ninstrs; i++)
-		if (is_back_edge(&code->instrs[i]))
-			n->loops[n->nloops++] = (struct loop_nest_loop){ .head = instr_head(&code->instrs[i]),
+		if (is_back_edge(code, &code->instrs[i]))
+			n->loops[n->nloops++] = (struct loop_nest_loop){ .head = code_head(code, &code->instrs[i]),
 									 .start = code->instrs[i].target };
 	qsort(n->loops, n->nloops, sizeof(*n->loops), by_head);
 	merge(n, code);

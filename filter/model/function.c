@@ -33,9 +33,12 @@ static int32_t line_of(const struct code *code, int64_t head)
 {
 	uint32_t at = code_index(code, head);
 
-	for (uint32_t i = at; i < code->ninstrs; i++)
-		if (code->instrs[i].head_line > 0 && instr_head(&code->instrs[i]) == head)
-			return code->instrs[i].head_line;
+	for (uint32_t i = 0; at < code->ninstrs && i < code->nback_edges; i++) {
+		const struct back_edge *edge = &code->back_edges[i];
+
+		if (edge->line > 0 && edge->offset >= code->instrs[at].offset && edge->head == head)
+			return edge->line;
+	}
 	return at < code->ninstrs && code->instrs[at].line > 0 ? code->instrs[at].line : 0;
 }
 

@@ -246,13 +246,20 @@ static void account_own(struct stack *s, struct open_loop *o, struct trip *t)
 	o->given = (struct took){ 0 };
 }
 
-/* If the bytecode is not known, the loop at the jump's target. */
+/*
+ * If the bytecode is not known, the loop at the jump's target. Back-edges are looked up first: they are much fewer than
+ * instructions.
+ */
 static int64_t head_of(const struct sample *jump)
 {
-	uint32_t i = code_index(jump->code, jump->offset);
+	const struct back_edge *edge = code_back_edge(jump->code, jump->offset);
+	uint32_t i;
 
+	if (edge)
+		return edge->head;
+	i = code_index(jump->code, jump->offset);
 	if (i < jump->code->ninstrs && jump->code->instrs[i].back_edge && jump->code->instrs[i].offset == jump->offset)
-		return instr_head(&jump->code->instrs[i]);
+		return jump->code->instrs[i].target;
 	return jump->target;
 }
 

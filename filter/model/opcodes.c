@@ -179,7 +179,7 @@ static uint32_t next_of(const struct code *code, uint32_t i, const struct loop *
 	const struct instr *instr = &code->instrs[i];
 	uint32_t next = i + 1;
 
-	if (instr->back_edge && block && instr_head(instr) == block->head)
+	if (instr->back_edge && block && code_head(code, instr) == block->head)
 		return code_index(code, instr->target);
 	if (next >= code->ninstrs || leaves || body_block(code->function, code->instrs[next].offset) != block)
 		return code->ninstrs;

@@ -340,7 +340,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	p->dispatch = make_dispatch();
 	for (unsigned id = 1; id <= CODES; id++) {
 		write_body(&m, &m.bodies[id]);
-		fill_code(codes_find_or_make(&m.codes, p, id), m.bodies[id].rows);
+		fill_code(&p->pool, codes_find_or_make(&m.codes, p, id), m.bodies[id].rows);
 	}
 	recover_init(&m.r, &m.codes, tell, &m);
 	recover_init(&m.many, &m.codes, tell_many, &m);

@@ -114,13 +114,13 @@ static struct code *make_code(struct process *p, uint32_t id)
 	struct code *code = codes_add(p, id);
 
 	assert_non_null(code);
-	code->file = strdup("many.py");
+	code->file = pool_text(&p->pool, "many.py", strlen("many.py"));
 	code->known = true;
 	code->firstlineno = id;
 	if (id % 1000)
-		code->qualname = strdup(odd[id % 4]);
+		code->qualname = pool_text(&p->pool, odd[id % 4], strlen(odd[id % 4]));
 	else
-		code->qualname = memset(calloc(10001, 1), 'q', 10000);
+		code->qualname = memset(pool_take(&p->pool, 10001), 'q', 10000);
 	return code;
 }
 

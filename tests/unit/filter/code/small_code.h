@@ -103,14 +103,14 @@ struct code_row {
 	int8_t to; /* index of the target, 0: none */
 };
 
-/* Instructions at offsets 0, 2, 4 ... up to a row of CACHE. */
-static inline void fill_code(struct code *code, const struct code_row *rows)
+/* Instructions at offsets 0, 2, 4 ... up to a row of CACHE, in the pool. */
+static inline void fill_code(struct pool *pool, struct code *code, const struct code_row *rows)
 {
 	uint32_t n = 0;
 
 	while (rows[n].op != CACHE)
 		n++;
-	code->instrs = calloc(n, sizeof(*code->instrs));
+	code->instrs = pool_take(pool, n * sizeof(*code->instrs));
 	code->ninstrs = n;
 	code->units = n;
 	for (uint32_t i = 0; i < n; i++)

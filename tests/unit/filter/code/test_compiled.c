@@ -15,28 +15,27 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* `two` has loops of lines 3 and 5, `one` of line 3 with two back-edges; offset 2 is its RESUME, of line 1. */
-static const struct instr two[] = {
+static const struct instr instrs[] = {
 	{ .offset = 2, .line = 1 },
-	{ .offset = 10, .line = 4, .back_edge = true, .head = 4, .head_line = 3 },
-	{ .offset = 20, .line = 6, .back_edge = true, .head = 14, .head_line = 5 },
+	{ .offset = 10, .line = 4, .back_edge = true },
+	{ .offset = 20, .line = 6, .back_edge = true },
 };
-static const struct instr one[] = {
-	{ .offset = 2, .line = 1 },
-	{ .offset = 10, .line = 4, .back_edge = true, .head = 4, .head_line = 3 },
-	{ .offset = 20, .line = 6, .back_edge = true, .head = 4, .head_line = 3 },
-};
+static const struct back_edge two[] = { { 10, 4, 3 }, { 20, 14, 5 } }, one[] = { { 10, 4, 3 }, { 20, 4, 3 } };
 
-static void add_code(struct process *p, uint32_t id, const char *name, const struct instr *instrs, size_t n)
+static void add_code(struct process *p, uint32_t id, const char *name, const struct back_edge *back_edges)
 {
 	struct code *code = codes_add(p, id);
 
 	assert_non_null(code);
-	code->file = strdup("a.py");
-	code->qualname = strdup(name);
+	code->file = pool_print(&p->pool, "a.py");
+	code->qualname = pool_print(&p->pool, "%s", name);
 	code->firstlineno = id;
-	code->instrs = malloc(n * sizeof(*instrs));
-	memcpy(code->instrs, instrs, n * sizeof(*instrs));
-	code->ninstrs = n;
+	code->instrs = pool_take(&p->pool, sizeof(instrs));
+	memcpy(code->instrs, instrs, sizeof(instrs));
+	code->ninstrs = COUNT(instrs);
+	code->back_edges = pool_take(&p->pool, sizeof(two));
+	memcpy(code->back_edges, back_edges, sizeof(two));
+	code->nback_edges = COUNT(two);
 	code->known = true;
 }
 
@@ -67,8 +66,8 @@ static void test_rows(void **state)
 	codes_init(&codes, NULL);
 	p = codes_process(&codes, 1);
 	check(&codes, "");
-	add_code(p, 1, "two", two, COUNT(two));
-	add_code(p, 2, "one", one, COUNT(one));
+	add_code(p, 1, "two", two);
+	add_code(p, 2, "one", one);
 	assert_int_equal(compiled_add_executor(&p->compiled, 1, 10, 0x1000), 0);
 	assert_int_equal(compiled_add_executor(&p->compiled, 1, 20, 0x2000), 0);
 	assert_int_equal(compiled_add_executor(&p->compiled, 2, 2, 0x3000), 0);
@@ -89,7 +88,7 @@ static void test_forks(void **state)
 	(void)state;
 	codes_init(&codes, NULL);
 	p = codes_process(&codes, 1);
-	add_code(p, 1, "two", two, COUNT(two));
+	add_code(p, 1, "two", two);
 	assert_int_equal(compiled_add_executor(&p->compiled, 1, 20, 0x2000), 0);
 	for (int pid = 2; pid < 40; pid++) {
 		p = codes_process(&codes, pid);

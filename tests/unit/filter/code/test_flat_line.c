@@ -21,18 +21,24 @@ static bool add(struct flat_line *l, char *line)
 static void test_members(void **state)
 {
 	static char line[] =
-		"\"id\":7,\"file\":\"/a/\xc3\xa9.py\",\"excluded\":true,\"x\":false,\"y\":null,\"n\":-3,\"e\":\"\"\n";
+		"\"id\":7,\"file\":\"/a/\xc3\xa9.py\",\"excluded\":true,\"x\":false,\"y\":null,\"n\":-3,\"e\":\"\","
+		"\"address\":\"0x7fc2aa\"\n";
 	struct flat_line l = { 0 };
-	char *file, *empty;
+	const char *file;
+	size_t length;
 
 	(void)state;
 	assert_true(add(&l, line));
-	file = flat_line_text(&l, "file");
-	empty = flat_line_text(&l, "e");
-	assert_string_equal(file, "/a/\xc3\xa9.py");
-	assert_string_equal(empty, "");
-	assert_null(flat_line_text(&l, "id"));
-	assert_null(flat_line_text(&l, "fil"));
+	file = flat_line_text(&l, "file", &length);
+	assert_int_equal(length, strlen("/a/\xc3\xa9.py"));
+	assert_memory_equal(file, "/a/\xc3\xa9.py\"", length + 1);
+	assert_non_null(flat_line_text(&l, "e", &length));
+	assert_int_equal(length, 0);
+	assert_null(flat_line_text(&l, "id", &length));
+	assert_null(flat_line_text(&l, "fil", &length));
+	assert_int_equal(flat_line_address(&l, "address"), 0x7fc2aa);
+	assert_int_equal(flat_line_address(&l, "file"), 0);
+	assert_int_equal(flat_line_address(&l, "id"), 0);
 	assert_int_equal(flat_line_number(&l, "id", 1), 7);
 	assert_int_equal(flat_line_number(&l, "n", 1), -3);
 	assert_int_equal(flat_line_number(&l, "file", 1), 1);
@@ -40,8 +46,6 @@ static void test_members(void **state)
 	assert_true(flat_line_is_true(&l, "excluded") && !flat_line_is_true(&l, "x") && !flat_line_is_true(&l, "id"));
 	assert_true(flat_line_has(&l, "y") && !flat_line_has(&l, "z"));
 	assert_true(flat_line_is(&l, "file", "/a/\xc3\xa9.py") && !flat_line_is(&l, "file", "/a/"));
-	free(file);
-	free(empty);
 }
 
 static void test_the_last_one_counts(void **state)
@@ -78,18 +82,19 @@ static void test_as_jansson(void **state)
 				fail_msg("read, though jansson does not: %s", line);
 			for (unsigned m = 0; m < l.n; m++) {
 				char *key = strndup(l.all[m].key, l.all[m].key_length);
-				char *mine = flat_line_text(&l, key);
+				size_t mine_length, its_length;
+				const char *mine = flat_line_text(&l, key, &mine_length);
 				const struct flat_line other = { .object = o };
-				char *its = flat_line_text(&other, key);
+				const char *its = flat_line_text(&other, key, &its_length);
 
 				assert_true(flat_line_has(&other, key));
-				assert_true(!mine == !its && (!mine || !strcmp(mine, its)));
+				assert_true(!mine == !its &&
+					    (!mine || (mine_length == its_length && !memcmp(mine, its, its_length))));
+				assert_true(flat_line_address(&l, key) == flat_line_address(&other, key));
 				assert_true(flat_line_number(&l, key, 5) == flat_line_number(&other, key, 5));
 				assert_true(flat_line_is_true(&l, key) == flat_line_is_true(&other, key));
 				assert_true(!its || (flat_line_is(&l, key, its) && flat_line_is(&other, key, its)));
 				free(key);
-				free(mine);
-				free(its);
 			}
 			json_decref(o);
 		}

@@ -114,15 +114,18 @@ static void tell(FILE *f, const struct made *m)
 {
 	for (uint32_t i = 0; i < m->code.ninstrs; i++) {
 		const struct instr *in = &m->instrs[i];
+		const struct back_edge *edge = code_back_edge(&m->code, in->offset);
 
-		if (!in->back_edge)
+		assert_int_equal(edge != NULL, in->back_edge);
+		if (!edge)
 			continue;
 		fprintf(f, "%s%u>", ftell(f) ? " " : "", in->offset - 2);
-		if (instr_head(in) < 0)
+		if (code_head(&m->code, in) < 0)
 			fputs("none", f);
 		else
-			fprintf(f, "%d:%d", (int)instr_head(in) - 2, in->head_line);
+			fprintf(f, "%d:%d", (int)code_head(&m->code, in) - 2, edge->line);
 	}
+	assert_null(code_back_edge(&m->code, -1));
 }
 
 static void test_rows(void **state)
@@ -139,6 +142,7 @@ static void test_rows(void **state)
 		fclose(f);
 		for (int op = 0; op < 256; op++)
 			free(m.process.opnames[op]);
+		pool_free(&m.process.pool);
 		if (strcmp(text, rows[i].loops))
 			fail_msg("%s: got '%s', want '%s'", rows[i].name, text, rows[i].loops);
 	}

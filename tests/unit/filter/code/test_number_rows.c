@@ -77,6 +77,45 @@ static void test_numbers(void **state)
 	number_rows_free(&r);
 }
 
+/* Far from the end of the line, where numbers may be those of the row before: the same is refused as near it. */
+static void test_rows_that_repeat(void **state)
+{
+	static const struct {
+		const char *row;
+		bool cut;
+	} others[] = {
+		{ "[4,12345678,100,-1]", true }, { "[4,123456789,100,-123456789]", true },
+		{ "[4,-1,0,-1]", true },	 { "[4,1,100,-1]", true },
+		{ "[4,10,100,-1]", true },	 { "[4,1234567890,100,-1]", false },
+		{ "[4,1,100,-1,0]", false },	 { "[4,1,100]", false },
+		{ "[4,01,100,-1]", false },	 { "[4,1,100,-1 ]", false },
+		{ "[4,1,100,-]", false },	 { "[4,1,100,-1", false },
+		{ "[4,,100,-1]", false },	 { "", false },
+		{ "[4,1,100,-1}", false },
+	};
+	struct number_rows r = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(others); i++) {
+		char line[1024];
+		struct cut_line rest;
+		int length = sprintf(line, "{\"a\":1,\"instructions\":[[0,1,100,-1],[2,1,100,-1],%s", others[i].row);
+
+		for (int k = 0; k < 20; k++)
+			length += sprintf(line + length, ",[%d,1,100,-1]", 6 + 2 * k);
+		length += sprintf(line + length, "]}\n");
+		if (number_rows_cut(&r, line, length, &rest) != others[i].cut)
+			fail_msg("%s", others[i].row);
+		if (!others[i].cut)
+			continue;
+		assert_int_equal(r.n, 23);
+		assert_memory_equal(r.all + 88, ((const int64_t[]){ 44, 1, 100, -1 }), 4 * sizeof(int64_t));
+		assert_int_equal(r.all[9], strtol(strchr(others[i].row, ',') + 1, NULL, 10));
+		assert_int_equal(r.all[11], strtol(strrchr(others[i].row, ',') + 1, NULL, 10));
+	}
+	number_rows_free(&r);
+}
+
 #define MANY 5000
 
 /* Room grows; what a longer line left there is not of the next one. */
@@ -141,9 +180,8 @@ static void test_any_notation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_cut),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_many_rows),
+		cmocka_unit_test(test_what_is_cut),	 cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_rows_that_repeat), cmocka_unit_test(test_many_rows),
 		cmocka_unit_test(test_any_notation),
 	};
 

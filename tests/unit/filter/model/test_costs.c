@@ -28,7 +28,7 @@ static int set_up(void **state)
 		code[i] = codes_intern(codes_process(&codes, 7), "m.py", i ? "b" : "a", 1);
 		code[i]->entry = 4;
 		code[i]->ninstrs = 2;
-		code[i]->instrs = malloc(sizeof(instrs));
+		code[i]->instrs = pool_take(&code[i]->process->pool, sizeof(instrs));
 		memcpy(code[i]->instrs, instrs, sizeof(instrs));
 	}
 	return 0;

@@ -47,7 +47,7 @@ static struct code *make_code(struct process *p, const char *name, bool known)
 	struct code *code = codes_intern(p, "a.py", name, 1);
 
 	if (known) {
-		code->instrs = malloc(sizeof(bytecode));
+		code->instrs = pool_take(&p->pool, sizeof(bytecode));
 		memcpy(code->instrs, bytecode, sizeof(bytecode));
 		code->ninstrs = COUNT(bytecode);
 	}

@@ -489,7 +489,7 @@ static void test_lines(void **state)
 		codes_init(&codes, NULL);
 		trace_init(&t, &codes, NULL);
 		f = codes_intern(codes_process(&codes, 1), "a.py", "f", 1);
-		f->instrs = calloc(2, sizeof(*f->instrs));
+		f->instrs = pool_take(&f->process->pool, 2 * sizeof(*f->instrs));
 		assert_non_null(f->instrs);
 		f->ninstrs = 2;
 		f->instrs[0].line = 1;
@@ -571,7 +571,7 @@ static void test_strikes(void **state)
 		codes_process(&codes, 1)->starts_late = strikes[i].starts_late;
 		f = codes_intern(codes_process(&codes, 1), "a.py", "f", 1);
 		f->generator = strikes[i].generator;
-		f->instrs = calloc(5, sizeof(*f->instrs));
+		f->instrs = pool_take(&f->process->pool, 5 * sizeof(*f->instrs));
 		assert_non_null(f->instrs);
 		for (f->ninstrs = 0; f->ninstrs < 5; f->ninstrs++)
 			f->instrs[f->ninstrs] = (struct instr){ .offset = 2 * f->ninstrs, .target = -1 };

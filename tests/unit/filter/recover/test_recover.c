@@ -600,7 +600,7 @@ static void make_codes(struct codes *codes)
 	p = codes_process(codes, 7);
 	p->dispatch = make_dispatch();
 	for (unsigned id = 1; id < sizeof(bodies) / sizeof(bodies[0]); id++)
-		fill_code(codes_find_or_make(codes, p, id), bodies[id]);
+		fill_code(&p->pool, codes_find_or_make(codes, p, id), bodies[id]);
 }
 
 static void test_cases(void **state)

@@ -17,6 +17,7 @@ static const struct code_row rows[] = {
 
 static struct {
 	struct code code;
+	struct pool pool;
 	struct dispatch *dispatch;
 	struct undecided undecided;
 	struct recover_frame frame;
@@ -27,7 +28,7 @@ static int setup(void **state)
 	(void)state;
 	memset(&the, 0, sizeof(the));
 	the.dispatch = make_dispatch();
-	fill_code(&the.code, rows);
+	fill_code(&the.pool, &the.code, rows);
 	the.frame = (struct recover_frame){
 		.code = &the.code, .walk = walk_new(&the.code, the.dispatch), .step = UNDECIDED_NONE, .side = SIDE_BOTH
 	};
@@ -39,7 +40,7 @@ static int teardown(void **state)
 	(void)state;
 	undecided_free(&the.undecided);
 	free(the.frame.walk);
-	free(the.code.instrs);
+	pool_free(&the.pool);
 	free(the.dispatch);
 	return 0;
 }

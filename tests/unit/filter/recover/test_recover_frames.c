@@ -17,11 +17,12 @@ static void test_push_pop_align(void **state)
 	struct undecided undecided = { 0 };
 	struct recover_frames frames = { .dispatch = d, .undecided = &undecided };
 	struct code codes[3] = { 0 };
+	struct pool pool = { 0 };
 
 	(void)state;
 	assert_null(recover_frames_top(&frames));
 	for (int i = 0; i < 3; i++)
-		fill_code(&codes[i], rows);
+		fill_code(&pool, &codes[i], rows);
 	for (int i = 0; i < 100; i++) {
 		struct recover_frame *f = recover_frames_push(&frames, i == 99 ? NULL : &codes[i % 2]);
 
@@ -43,10 +44,9 @@ static void test_push_pop_align(void **state)
 		recover_frames_pop(&frames);
 	}
 	recover_frames_free(&frames);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++)
 		free(codes[i].walk);
-		free(codes[i].instrs);
-	}
+	pool_free(&pool);
 	free(d);
 }
 

@@ -41,10 +41,11 @@ static void test_ways(void **state)
 {
 	struct dispatch *d = make_dispatch();
 	struct code code = { 0 };
+	struct pool pool = { 0 };
 	struct walk *w;
 
 	(void)state;
-	fill_code(&code, rows);
+	fill_code(&pool, &code, rows);
 	w = walk_new(&code, d);
 	assert_non_null(w);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -60,7 +61,7 @@ static void test_ways(void **state)
 	assert_int_equal(walk_side(w, 3, 5), SIDE_JUMP);
 	assert_int_equal(walk_side(w, 3, WALK_NOWHERE), SIDE_BOTH);
 	free(w);
-	free(code.instrs);
+	pool_free(&pool);
 	free(d);
 }
 
@@ -72,18 +73,19 @@ static void test_damaged_code(void **state)
 	};
 	struct dispatch *d = make_dispatch();
 	struct code code = { 0 };
+	struct pool pool = { 0 };
 	uint32_t to[WALK_WAYS];
 	struct walk *w;
 
 	(void)state;
-	fill_code(&code, cut);
+	fill_code(&pool, &code, cut);
 	w = walk_new(&code, d);
 	assert_int_equal(walk_next(w, 0, SIDE_BOTH, to), 0);
 	assert_int_equal(walk_next(w, 1, SIDE_BOTH, to), 1);
 	assert_int_equal(to[0], 2);
 	assert_int_equal(walk_next(w, 2, SIDE_BOTH, to), 0);
 	free(w);
-	free(code.instrs);
+	pool_free(&pool);
 	free(d);
 }
 
