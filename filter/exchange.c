@@ -56,7 +56,7 @@ static unsigned first_of(const struct exchange *e, unsigned me, const uint32_t *
 	for (unsigned i = 0; i < e->n; i++) {
 		const struct exchange_word *w = e->said[i].all + at[i];
 
-		if (i == me || at[i] == e->said[i].n || (first && first->ns <= w->ns))
+		if (i == me || at[i] == e->said[i].n || (first && first->tick <= w->tick))
 			continue;
 		first = w;
 		of = i;
@@ -69,7 +69,7 @@ static bool is_unsure(const struct exchange_words *heard, const struct exchange_
 {
 	bool unsure = false;
 
-	for (uint32_t i = heard->n; i-- && heard->all[i].ns == w->ns;)
+	for (uint32_t i = heard->n; i-- && heard->all[i].tick == w->tick;)
 		unsure |= heard->all[i].pid == w->pid && heard->all[i].tid != w->tid &&
 			  gil_order_matters(heard->all[i].bits, w->bits);
 	return unsure;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct exchange_word {
-	uint64_t ns, bits;
+	uint64_t tick, bits; /* of the recording's clock */
 	int32_t pid, tid;
 };
 

@@ -161,6 +161,8 @@ static void keep(struct front_ipt *f, struct others *others, const struct group 
 {
 	f->g.apart = true;
 	f->g.others = group->exchange ? others : NULL;
+	if (group->exchange)
+		pt_trace_in_ticks(&f->trace);
 	f->trace.merge.order_matters = gil_order_matters;
 	pt_parts_keep(group->parts, &f->trace, number);
 }
@@ -198,7 +200,7 @@ static int look_if_need_be(struct worker *w, struct analysis *a)
 
 	if (!w->group->exchange)
 		return 0;
-	others_init(&w->others, w->group->exchange, &w->group->codes, w->number);
+	others_init(&w->others, w->group->exchange, &w->group->codes, &w->first->trace.config.clocks.conv, w->number);
 	a->trace.exchanges = true;
 	err = look(w, a);
 	if (err)

@@ -85,7 +85,7 @@ static int take_run(struct gather *g, const struct words *w, uint32_t from, cons
 }
 
 /* A run, or in parts, where a thread of another worker waits between two of its words. */
-static int take_whole(struct gather *g, const struct words *w, uint32_t from, const struct word_run *run)
+static int take_whole(struct gather *g, struct words *w, uint32_t from, const struct word_run *run)
 {
 	struct word_run part = *run;
 	uint32_t end = from + run->n;
@@ -93,6 +93,8 @@ static int take_whole(struct gather *g, const struct words *w, uint32_t from, co
 
 	do {
 		err = g->others ? others_reach(g, w, from, end, &part.n) : 0;
+		if (g->others)
+			others_in_ns(g->others, w, from, part.n);
 		err = err ?: take_run(g, w, from, &part);
 		from += part.n;
 	} while (from < end && !err);
@@ -109,7 +111,7 @@ const char *gather_unjoinable(const struct gather *g)
 	return profile_unjoinable(&g->analysis->trace.profile);
 }
 
-int gather_take(struct gather *g, const struct words *w)
+int gather_take(struct gather *g, struct words *w)
 {
 	uint32_t at = 0;
 	int err = 0;

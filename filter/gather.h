@@ -88,8 +88,11 @@ static inline int gather_word(struct gather *g, const struct word *w, enum word_
 /* What is analysed cannot be joined to other parts of the recording; NULL: it can be. */
 const char *gather_unjoinable(const struct gather *g);
 
-/* All of one room. -EAGAIN: other processes are analysed elsewhere, and this cannot be joined to them. */
-int gather_take(struct gather *g, const struct words *w);
+/*
+ * All of one room, which may be changed. -EAGAIN: other processes are analysed elsewhere, and this cannot be joined to
+ * them.
+ */
+int gather_take(struct gather *g, struct words *w);
 
 /* After the last room. 0 or a negative errno. */
 int gather_end(struct gather *g);

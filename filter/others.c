@@ -7,9 +7,11 @@
 #include "model/gil_apart.h"
 #include "shared/marker.h"
 
-void others_init(struct others *o, struct exchange *e, const struct codes_parts *parts, unsigned me)
+void others_init(struct others *o, struct exchange *e, const struct codes_parts *parts, const struct tsc_conv *conv,
+		 unsigned me)
 {
-	*o = (struct others){ .exchange = e, .parts = parts, .me = me, .looks = true, .pid = -1 };
+	*o = (struct others){ .exchange = e, .parts = parts, .me = me, .looks = true, .conv = conv, .pid = -1 };
+	o->quiet = tsc_of_ns(conv, conv->zero + OTHERS_QUIET_NS);
 }
 
 void others_free(struct others *o)
@@ -34,7 +36,7 @@ static void ask_process(struct others *o, const struct codes *c, int32_t pid)
 /* Has it taken the GIL since it waited, and when was its last event? Words that only belong to one are none. */
 struct others_thread {
 	bool took;
-	uint64_t last_ns;
+	uint64_t last;
 };
 
 static struct others_thread *thread_of(struct others *o, int32_t tid)
@@ -45,15 +47,15 @@ static struct others_thread *thread_of(struct others *o, int32_t tid)
 }
 
 /* Nearly every word is an event by its number, soon after another one: these only change when the last event was. */
-static uint32_t pass_plain(struct others_thread *t, const struct words *w, uint32_t i, uint32_t end)
+static uint32_t pass_plain(struct others_thread *t, const struct words *w, uint64_t quiet, uint32_t i, uint32_t end)
 {
-	uint64_t last = t->last_ns;
+	uint64_t last = t->last;
 
 	if (!t->took)
 		return i;
-	for (; i < end && !(w->bits[i] >> 32) && w->ns[i] - last <= OTHERS_QUIET_NS; i++)
+	for (; i < end && !(w->bits[i] >> 32) && w->ns[i] - last <= quiet; i++)
 		last = w->ns[i];
-	t->last_ns = last;
+	t->last = last;
 	return i;
 }
 
@@ -62,12 +64,12 @@ static int look_at(struct others *o, struct others_thread *t, const struct excha
 {
 	bool waits = marker_is_extension(w->bits) && marker_kind(w->bits) == KIND_WAIT;
 	bool takes = !waits && gil_is_taken_by(w->bits);
-	bool says = waits || (takes && (!t->took || w->ns - t->last_ns > OTHERS_QUIET_NS));
+	bool says = waits || (takes && (!t->took || w->tick - t->last > o->quiet));
 
 	if (waits)
-		o->sum += gil_apart_sum(w->tid, marker_payload(w->bits), w->ns);
+		o->sum += gil_apart_sum(w->tid, marker_payload(w->bits), tsc_ns(o->conv, w->tick));
 	t->took = (t->took || takes) && !waits;
-	t->last_ns = waits || takes ? w->ns : t->last_ns;
+	t->last = waits || takes ? w->tick : t->last;
 	return says && o->is_apart ? exchange_add(&o->own, w) : 0;
 }
 
@@ -78,7 +80,7 @@ static int look_at_words(struct others *o, const struct word_run *run, const str
 	uint32_t end = i + run->n;
 	int err = t ? 0 : -ENOMEM;
 
-	while (!err && (i = pass_plain(t, w, i, end)) < end) {
+	while (!err && (i = pass_plain(t, w, o->quiet, i, end)) < end) {
 		err = look_at(o, t, &(struct exchange_word){ w->ns[i], w->bits[i], run->pid, run->tid });
 		i++;
 	}
@@ -88,14 +90,14 @@ static int look_at_words(struct others *o, const struct word_run *run, const str
 /* The time must not go back. */
 static bool goes_on(struct others *o, const struct words *w)
 {
-	uint64_t last = o->last_ns;
+	uint64_t last = o->last;
 	bool back = false;
 
 	for (uint32_t i = 0; i < w->n; i++) {
 		back |= w->ns[i] < last;
 		last = w->ns[i];
 	}
-	o->last_ns = last;
+	o->last = last;
 	return !back;
 }
 
@@ -132,7 +134,7 @@ static int tell(struct gather *g, const struct exchange_word *w)
 	g->others->at++;
 	if (!p->has(p->to, w->pid, g->others->me))
 		return 0;
-	return trace_other_word(&g->analysis->trace, w->pid, w->tid, w->bits, w->ns);
+	return trace_other_word(&g->analysis->trace, w->pid, w->tid, w->bits, tsc_ns(g->others->conv, w->tick));
 }
 
 /*
@@ -146,6 +148,14 @@ static int compare(const struct gather *g)
 	for (struct map_slot *s = NULL; (s = map_next(&g->analysis->trace.gils, s));)
 		sum += ((const struct gil *)s->value)->apart->words;
 	return sum == g->others->sum && !g->analysis->trace.profile.foreign ? 0 : -EAGAIN;
+}
+
+void others_in_ns(const struct others *o, struct words *w, uint32_t from, uint32_t n)
+{
+	const struct tsc_factor factor = tsc_factor(o->conv);
+
+	for (uint32_t i = from; i < from + n; i++)
+		w->ns[i] = tsc_factor_ns(&factor, w->ns[i]);
 }
 
 int others_end(struct gather *g)
@@ -163,18 +173,18 @@ static bool is_unsure(const struct exchange_word *other, const struct words *w, 
 {
 	bool unsure = false;
 
-	for (uint32_t i = from; i < end && w->ns[i] == other->ns; i++)
+	for (uint32_t i = from; i < end && w->ns[i] == other->tick; i++)
 		unsure |= gil_order_matters(other->bits, w->bits[i]);
 	return unsure;
 }
 
-/* The first word from there on that comes at ns or after it. */
-static uint32_t first_at(const struct words *w, uint32_t from, uint32_t end, uint64_t ns)
+/* The first word from there on that comes at that tick or after it. */
+static uint32_t first_at(const struct words *w, uint32_t from, uint32_t end, uint64_t tick)
 {
 	while (from < end) {
 		uint32_t middle = (from + end) / 2;
 
-		if (w->ns[middle] < ns)
+		if (w->ns[middle] < tick)
 			from = middle + 1;
 		else
 			end = middle;
@@ -187,9 +197,9 @@ int others_reach(struct gather *g, const struct words *w, uint32_t from, uint32_
 	const struct exchange_word *other;
 	int err = 0;
 
-	while (from < end && (other = next(g->others)) && other->ns <= w->ns[from] && !err)
+	while (from < end && (other = next(g->others)) && other->tick <= w->ns[from] && !err)
 		err = is_unsure(other, w, from, end) ? -EAGAIN : tell(g, other);
 	other = next(g->others);
-	*n = (other ? first_at(w, from, end, other->ns) : end) - from;
+	*n = (other ? first_at(w, from, end, other->tick) : end) - from;
 	return err;
 }

@@ -4,11 +4,13 @@
  *
  * All words are decoded twice: first each worker looks through its own for those that others have to know of, then,
  * when it knows theirs, it analyses its own. To keep them in memory instead would take longer than to decode them.
+ * Times are ticks of the clock (pt_trace_in_ticks()): one nanosecond has several, and it may matter what comes first.
  * Functions that return an int return 0 or a negative errno; -EAGAIN: the parts cannot be analysed apart.
  */
 #pragma once
 
 #include "base/map.h"
+#include "base/tsc.h"
 #include "base/words.h"
 #include "exchange.h"
 
@@ -26,8 +28,10 @@ struct others {
 	struct exchange *exchange;
 	const struct codes_parts *parts;
 	unsigned me;
-	bool looks;	    /* as yet words are only looked through */
-	uint64_t last_ns;   /* of the last word */
+	bool looks; /* as yet words are only looked through */
+	const struct tsc_conv *conv;
+	uint64_t quiet;	    /* OTHERS_QUIET_NS, in ticks */
+	uint64_t last;	    /* tick of the last word */
 	uint64_t sum;	    /* of all own WAIT words (gil_apart_sum()) */
 	int32_t pid;	    /* the last process that words were of, */
 	bool is_apart;	    /* and whether others have threads of it */
@@ -36,7 +40,9 @@ struct others {
 	uint32_t at; /* of those that were heard, the next one */
 };
 
-void others_init(struct others *o, struct exchange *e, const struct codes_parts *parts, unsigned me);
+/* conv: of the recording's clock; it outlives this. */
+void others_init(struct others *o, struct exchange *e, const struct codes_parts *parts, const struct tsc_conv *conv,
+		 unsigned me);
 void others_free(struct others *o);
 
 /* The first time: looks through a room of words; then tells the others, and hears of theirs. */
@@ -45,6 +51,9 @@ int others_meet(struct others *o);
 
 /* The second time: what others did up to the word at `from` is told. *n: so many more come before their next one. */
 int others_reach(struct gather *g, const struct words *w, uint32_t from, uint32_t end, uint32_t *n);
+
+/* Of these words, that come before that, the times in ns instead of ticks. */
+void others_in_ns(const struct others *o, struct words *w, uint32_t from, uint32_t n);
 
 /* After the last word. */
 int others_end(struct gather *g);

@@ -98,6 +98,35 @@ static void count_word(struct gil_apart *a, const struct thread *t, uint64_t pay
 	a->lost |= ns < a->heard_ns;
 }
 
+/*
+ * Another thread has an event of code in the same nanosecond: CPython woke one that waited, which found the GIL taken
+ * and waits again. Whichever of the two comes first here, that one has it.
+ */
+static bool is_in_vain(const struct gil *g, const struct thread *t, uint64_t ns)
+{
+	if (g->holder)
+		return g->holder != t && g->holder->holds_gil && g->holder->last_ns == ns;
+	return g->apart && g->apart->holder && g->apart->took_ns == ns;
+}
+
+/* In vain it begins a hold where that is not known, which is over before what the one that has it does next. */
+static void go_on(struct gil *g, uint64_t ns)
+{
+	if (!g->apart || !g->holder)
+		return;
+	gil_apart_waited(g->apart, g->waiting, ns);
+	gil_apart_go_on(g->apart, g->holder, ns);
+}
+
+/* The end of its wait says that it has got it. */
+static void get(struct gil *g, struct thread *t, uint64_t ns)
+{
+	if (is_in_vain(g, t, ns))
+		go_on(g, ns);
+	else
+		hold(g, t, ns, false);
+}
+
 void gil_word(struct gil *g, struct thread *t, uint64_t payload, uint64_t ns)
 {
 	struct said s = said_of(payload);
@@ -108,12 +137,13 @@ void gil_word(struct gil *g, struct thread *t, uint64_t payload, uint64_t ns)
 		count_word(g->apart, t, payload, ns);
 	if (s.is_ring) /* with the GIL */
 		return;
-	end_left(g, t, ns);
+	if (s.begins || s.got || !s.is_gil)
+		end_left(g, t, ns);
 	want(g, t, s.begins && s.is_gil, ns);
 	if (s.begins && g->holder == t)
 		hold(g, NULL, ns, false);
 	else if (s.got)
-		hold(g, t, ns, false);
+		get(g, t, ns);
 	else if (!s.begins && !s.is_gil)
 		may_hold(g, t, ns);
 }
@@ -132,10 +162,19 @@ static int other_wants(struct gil *g, int32_t tid, bool wants, uint64_t ns)
 	return map_put(&g->apart->wanting, (uint32_t)tid, wants ? GIL_WANTS : GIL_HAS_WANTED);
 }
 
-static void other_takes(struct gil *g, int32_t tid, uint64_t ns)
+static void other_takes(struct gil *g, int32_t tid, uint64_t ns, uint64_t took_ns)
 {
 	hold(g, NULL, ns, false);
 	g->apart->holder = tid;
+	g->apart->took_ns = took_ns;
+}
+
+static void other_gets(struct gil *g, int32_t tid, uint64_t ns)
+{
+	if (is_in_vain(g, NULL, ns))
+		go_on(g, ns);
+	else
+		other_takes(g, tid, ns, UINT64_MAX);
 }
 
 static int other_waits(struct gil *g, int32_t tid, uint64_t payload, uint64_t ns)
@@ -149,8 +188,10 @@ static int other_waits(struct gil *g, int32_t tid, uint64_t payload, uint64_t ns
 	err = other_wants(g, tid, s.begins && s.is_gil, ns);
 	if (s.begins && g->apart->holder == tid)
 		g->apart->holder = 0;
-	if (s.got || (!s.begins && !s.is_gil && !g->holder && !g->apart->holder))
-		other_takes(g, tid, ns);
+	if (s.got)
+		other_gets(g, tid, ns);
+	else if (!s.begins && !s.is_gil && !g->holder && !g->apart->holder)
+		other_takes(g, tid, ns, UINT64_MAX);
 	return err;
 }
 
@@ -162,7 +203,8 @@ int gil_other_word(struct gil *g, int32_t tid, uint64_t word, uint64_t ns)
 	if (!gil_is_taken_by(word))
 		return other_waits(g, tid, marker_payload(word), ns);
 	if (g->apart->holder != tid)
-		other_takes(g, tid, ns);
+		other_takes(g, tid, ns, ns);
+	g->apart->took_ns = ns;
 	return 0;
 }
 
@@ -206,12 +248,15 @@ bool gil_is_taken_by(uint64_t word)
 	return marker_is_event(word) || marker_is_numbered(word) || marker_is_c_call(word) || !(word >> 32);
 }
 
-/* Where both take it the later one has it; and who may take it does so unless it is held. In all else they agree. */
+/*
+ * Where both take it, or both get it, the later one has it; and who may take it does so unless it is held. In all else
+ * they agree.
+ */
 bool gil_order_matters(uint64_t one, uint64_t other)
 {
 	static const bool matters[ACTS][ACTS] = {
-		[ACT_TAKES] = { [ACT_TAKES] = true, [ACT_GOT] = true },
-		[ACT_GOT] = { [ACT_TAKES] = true, [ACT_GOT] = true },
+		[ACT_TAKES] = { [ACT_TAKES] = true },
+		[ACT_GOT] = { [ACT_GOT] = true },
 		[ACT_MAY_TAKE] = { [ACT_MAY_TAKE] = true, [ACT_LEAVES] = true },
 		[ACT_LEAVES] = { [ACT_MAY_TAKE] = true },
 	};

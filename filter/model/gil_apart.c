@@ -34,11 +34,20 @@ void gil_apart_leave(struct gil_apart *a, struct thread *t, uint64_t ns)
 
 	if (a->lost)
 		return;
+	a->lost = ns == h->from && !h->maybe; /* too short for what others did then to be compared with it */
 	h->to = h->end = ns;
 	h->last = t->last_ns;
 	h->waited_to = a->waited_ns;
 	h->thread = t;
 	h->function = thread_gil_function(t);
+}
+
+void gil_apart_go_on(struct gil_apart *a, struct thread *t, uint64_t ns)
+{
+	gil_apart_leave(a, t, ns);
+	gil_apart_take(a, false, ns);
+	if (!a->lost)
+		a->holds[a->n - 1].again = true;
 }
 
 uint32_t gil_apart_left(struct gil_apart *a, uint64_t ns)
@@ -109,6 +118,12 @@ static bool compare_maybe(struct gil_hold *first, struct gil_hold *then)
 	return false;
 }
 
+/* At one time: who got it and did nothing more, since the other one's event shows that it has it. */
+static bool is_first(const struct gil_hold *x, const struct gil_hold *y)
+{
+	return x->from != y->from ? x->from < y->from : x->last < x->from;
+}
+
 /* Each pair of holds that were at one time, the one that began earlier first. Until one is true. */
 static bool each_pair(struct gil_apart *one, struct gil_apart *other,
 		      bool (*of)(struct gil_hold *first, struct gil_hold *then))
@@ -119,7 +134,7 @@ static bool each_pair(struct gil_apart *one, struct gil_apart *other,
 		struct gil_hold *x = &one->holds[i], *y = &other->holds[k];
 
 		if (x->from < y->to && y->from < x->to)
-			found = x->from <= y->from ? of(x, y) : of(y, x);
+			found = is_first(x, y) ? of(x, y) : of(y, x);
 		if (x->to <= y->to)
 			i++;
 		else
@@ -183,6 +198,19 @@ static bool are_left_clear(const struct gil_apart *one, struct gil_apart *const 
 	return held;
 }
 
+/* What goes on was certainly there: who got it in vain would have got it, else. */
+static bool go_on_clear(const struct gil_apart *a)
+{
+	bool clear = true;
+
+	for (uint32_t i = 1; i < a->n && clear; i++) {
+		const struct gil_hold *before = &a->holds[i - 1];
+
+		clear = !a->holds[i].again || (before->end == before->to && before->unsure == UINT64_MAX);
+	}
+	return clear;
+}
+
 static void correct(struct gil_apart *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
@@ -201,7 +229,7 @@ bool gil_apart_settle(struct gil_apart *const *all, unsigned n)
 	bool clear = is_clear(all, n, compare) && is_clear(all, n, compare_maybe);
 
 	for (unsigned i = 0; i < n && clear; i++)
-		clear = are_left_clear(all[i], all, n);
+		clear = are_left_clear(all[i], all, n) && go_on_clear(all[i]);
 	for (unsigned i = 0; i < n && clear; i++)
 		correct(all[i]);
 	return clear;

@@ -23,6 +23,7 @@ struct gil_hold {
 	uint64_t last;			 /* its last event in it, or before it */
 	uint64_t waited_from, waited_to; /* ns that threads waited for it until then, added up */
 	bool maybe;	 /* a wait for something else ended, and nobody seemed to have it; no event has come since */
+	bool again;	 /* it goes on with the one before: another thread got the GIL in vain */
 	uint64_t end;	 /* when another thread took it elsewhere, or `to` */
 	uint64_t unsure; /* from when on it was the one's and the other's in turn; UINT64_MAX: never */
 	uint64_t wrong;	 /* from which `waited` on another had it, until `to`; UINT64_MAX: none did */
@@ -37,7 +38,8 @@ struct gil_left {
 
 struct gil_apart {
 	struct map wanting;	/* tid -> GIL_WANTS or GIL_HAS_WANTED, of others' threads */
-	int32_t holder;		/* the other's thread that has it, as far as is known; 0: none */
+	int32_t holder;		/* the other's thread that has it, as far as is known; 0: none, */
+	uint64_t took_ns;	/* and its last event of code that was told, or UINT64_MAX */
 	uint64_t waited_ns;	/* that threads have waited for it, added up, */
 	uint64_t waited_until;	/* until then */
 	struct gil_hold *holds; /* in the order of time */
@@ -56,6 +58,9 @@ void gil_apart_waited(struct gil_apart *a, uint32_t waiting, uint64_t ns);
 
 /* An own thread has it since then. gil_apart_waited() first, here and below. */
 void gil_apart_take(struct gil_apart *a, bool maybe, uint64_t ns);
+
+/* The last one ends, and goes on as another one. */
+void gil_apart_go_on(struct gil_apart *a, struct thread *t, uint64_t ns);
 
 /* It was that thread's until then. UINT64_MAX: until the end. */
 void gil_apart_leave(struct gil_apart *a, struct thread *t, uint64_t ns);

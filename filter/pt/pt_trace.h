@@ -32,7 +32,8 @@ struct pt_trace {
 	struct pt_merge merge;
 	struct perf_order order;
 	struct pt_losses losses;
-	struct map by_id; /* sample id -> struct perf_id_entry, for traces in samples */
+	struct pt_clocks ticks; /* of pt_trace_in_ticks() */
+	struct map by_id;	/* sample id -> struct perf_id_entry, for traces in samples */
 	struct pt_faults faults;
 	char error[PERF_FILE_ERROR];
 };
@@ -45,6 +46,9 @@ int pt_trace_open(struct pt_trace *t, const char *path);
 
 /* Passes all words to feed. 0, a negative errno with a line in t->error, or what feed returned. */
 int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed);
+
+/* Before anything is read: the times of words are TSCs, instead of ns. For traces without records of switches. */
+void pt_trace_in_ticks(struct pt_trace *t);
 
 /* For pt_follow.h, which reads a file that grows: the parts of pt_trace_read(). `at`: where the record ends. */
 void pt_trace_begin(struct pt_trace *t, const struct pt_feed *feed);

@@ -17,7 +17,7 @@
 #define MEMBERS 4
 #define WORDS	20000
 
-/* A thread has a member's words: every 3 ns one, or every 5 ns. */
+/* A thread has a member's words: every 3 ticks one, or every 4, 5 or 6. */
 struct member {
 	struct exchange *e;
 	unsigned number;
@@ -26,7 +26,7 @@ struct member {
 	struct exchange_words heard;
 };
 
-static uint64_t ns_of(unsigned number, uint64_t i)
+static uint64_t tick_of(unsigned number, uint64_t i)
 {
 	return i * (number + 3) * MEMBERS + number;
 }
@@ -38,8 +38,8 @@ static void *run(void *member)
 
 	for (uint64_t i = 0; i < WORDS && !m->err; i++)
 		m->err = exchange_add(&w,
-				      &(struct exchange_word){ ns_of(m->number, i), marker_wait(WAIT_FOR_GIL, i % 2), 1,
-							       (int32_t)m->number });
+				      &(struct exchange_word){ tick_of(m->number, i), marker_wait(WAIT_FOR_GIL, i % 2),
+							       1, (int32_t)m->number });
 	exchange_say(m->e, m->number, &w);
 	m->err = m->err ?: exchange_hear(m->e, m->number, &m->heard);
 	return NULL;
@@ -52,9 +52,9 @@ static void assert_in_order(const struct member *m)
 	assert_int_equal(m->err, 0);
 	assert_int_equal(m->heard.n, (MEMBERS - 1) * WORDS);
 	for (uint32_t i = 0; i < m->heard.n; i++) {
-		assert_true(m->heard.all[i].ns >= last);
+		assert_true(m->heard.all[i].tick >= last);
 		assert_int_not_equal(m->heard.all[i].tid, m->number);
-		last = m->heard.all[i].ns;
+		last = m->heard.all[i].tick;
 	}
 }
 

@@ -109,10 +109,12 @@ static void play(const char *before, const uint64_t words[2], bool swapped, int 
 	for (size_t i = 0; i < 2; i++) {
 		size_t who = swapped ? 1 - i : i;
 
-		if (!marker_is_extension(words[who]))
+		if (!marker_is_extension(words[who])) {
 			gil_take(&g, &threads[who], 20);
-		else if (marker_kind(words[who]) == KIND_WAIT)
+			threads[who].last_ns = 20;
+		} else if (marker_kind(words[who]) == KIND_WAIT) {
 			gil_word(&g, &threads[who], marker_payload(words[who]), 20);
+		}
 	}
 	result[0] = g.holder ? (int)(g.holder - threads) : -1;
 	result[1] = threads[0].wants_gil;

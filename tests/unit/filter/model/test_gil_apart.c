@@ -32,6 +32,7 @@ struct play {
 	struct word words[WORDS];
 	int n;
 	uint64_t seed, ns;
+	bool ties; /* several words may be at one time */
 };
 
 /* A linear congruential generator, Knuth's MMIX. */
@@ -43,7 +44,7 @@ static uint32_t below(struct play *p, uint32_t n)
 
 static void put(struct play *p, int thread, bool code, uint64_t payload)
 {
-	p->ns += 1 + below(p, 9);
+	p->ns += !p->ties + below(p, 9);
 	if (p->n < WORDS)
 		p->words[p->n++] = (struct word){ p->ns, payload, thread, code };
 }
@@ -74,6 +75,11 @@ static void play_together(const struct play *p, struct thread *threads)
 		act(&g, &threads[p->words[i].thread], &p->words[i]);
 }
 
+static uint64_t bits_of(const struct word *w)
+{
+	return w->code ? marker_event(OP_PY_START, 0, 1, 0, 0) : marker_extension(0, KIND_WAIT, w->payload);
+}
+
 /* One worker: has its threads' words, and of others' their waits, and events of code after these. */
 static struct gil play_part(const struct play *p, struct thread *threads, int worker, int workers)
 {
@@ -83,13 +89,11 @@ static struct gil play_part(const struct play *p, struct thread *threads, int wo
 	assert_non_null(g.apart);
 	for (int i = 0; i < p->n; i++) {
 		const struct word *w = &p->words[i];
-		uint64_t word = w->code ? marker_event(OP_PY_START, 0, 1, 0, 0)
-					: marker_extension(0, KIND_WAIT, w->payload);
 
 		if (w->thread % workers == worker)
 			act(&g, &threads[w->thread], w);
 		else if (!w->code || !took[w->thread])
-			assert_int_equal(gil_other_word(&g, w->thread + 1, word, w->ns), 0);
+			assert_int_equal(gil_other_word(&g, w->thread + 1, bits_of(w), w->ns), 0);
 		took[w->thread] = w->code;
 	}
 	return g;
@@ -107,6 +111,18 @@ static void end(struct gil *gils, int n, struct gil_apart **all)
 	}
 }
 
+/* Two threads' words of one time, of which it matters which comes first, are not analysed apart. */
+static bool has_ties(const struct play *p)
+{
+	bool tie = false;
+
+	for (int i = 0; i < p->n; i++)
+		for (int k = i + 1; k < p->n && p->words[k].ns == p->words[i].ns; k++)
+			tie |= p->words[k].thread != p->words[i].thread &&
+			       gil_order_matters(bits_of(&p->words[i]), bits_of(&p->words[k]));
+	return tie;
+}
+
 /* Is it known? Then it is the same. */
 static bool compare(const struct play *p, int workers)
 {
@@ -115,6 +131,8 @@ static bool compare(const struct play *p, int workers)
 	struct gil_apart *all[WORKERS];
 	bool known;
 
+	if (has_ties(p))
+		return false;
 	play_together(p, together);
 	for (int i = 0; i < workers; i++)
 		gils[i] = play_part(p, apart, i, workers);
@@ -147,7 +165,7 @@ static void test_any_words(void **state)
 
 	(void)state;
 	for (int i = 0; i < PLAYS; i++) {
-		struct play p = { .seed = (uint64_t)i };
+		struct play p = { .seed = (uint64_t)i, .ties = i % 5 };
 
 		for (int words = 4 + (int)below(&p, WORDS - 4); p.n < words;)
 			do_anything(&p);
