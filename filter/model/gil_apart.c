@@ -34,7 +34,8 @@ void gil_apart_leave(struct gil_apart *a, struct thread *t, uint64_t ns)
 
 	if (a->lost)
 		return;
-	a->lost = ns == h->from && !h->maybe; /* too short for what others did then to be compared with it */
+	/* So short with an event cannot be compared with what others did then. */
+	a->lost = ns == h->from && t->last_ns >= ns && !h->maybe;
 	h->to = h->end = ns;
 	h->last = t->last_ns;
 	h->waited_to = a->waited_ns;
