@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * front_workers.h - the processes of a recording, read by several threads at the same time.
+ * front_workers.h - the processes of a recording, or the threads of one, read by several threads at the same time.
  *
- * Each has a decoder of its own for the traces of its processes, and an analysis, whose totals are added to the first
- * one's at the end (analysis_finish()). Each process is read just as by one thread alone, so the output is the same,
+ * Each has a decoder of its own for the traces of its processes or threads, and an analysis, whose totals are added to
+ * the first one's at the end (analysis_finish()). Each is read just as by one thread alone, so the output is the same,
  * byte for byte.
  */
 #pragma once

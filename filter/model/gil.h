@@ -3,8 +3,8 @@
  * gil.h - who had a process's GIL while other threads waited for it.
  *
  * The trace does not say so. But a thread whose events of code come has it, until it waits for something or another's
- * events come; and a thread that has waited for it has got it. So of each wait it is known whose it was meanwhile, but
- * for the time in which nobody had it.
+ * events come; and a thread that has waited for it has got it, unless another has an event in that nanosecond. So of
+ * each wait it is known whose it was meanwhile, but for the time in which nobody had it.
  */
 #pragma once
 
