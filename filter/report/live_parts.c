@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "live_rows.h"
-#include "summary_parts.h"
 
 /* The part of it on a CPU. What it was off since the thread's last event is not in ns yet. */
 static uint64_t on_cpu(uint64_t ns, struct off off)
@@ -91,6 +90,11 @@ static json_t *tasks(struct map *told, const struct profile *p)
 	return array;
 }
 
+static json_t *number_or_null(bool known, uint64_t n)
+{
+	return known ? json_integer((json_int_t)n) : json_null();
+}
+
 /* clang-format off */
 static json_t *thread(const struct process *process, const struct thread_total *t, const uint64_t more[LIVE_NUMBERS])
 {
@@ -102,9 +106,9 @@ static json_t *thread(const struct process *process, const struct thread_total *
 			 "tid", t->tid,
 			 "name", json_text(name),
 			 "argv", json_text(process ? process->argv : NULL),
-			 "cpu_ns", summary_number_or_null(t->cpu_known || t->used_ns, more[0]),
-			 "waiting_ns", summary_number_or_null(t->cpu_known, more[1]),
-			 "gil_ns", summary_number_or_null(waits, more[2]));
+			 "cpu_ns", number_or_null(t->cpu_known || t->used_ns, more[0]),
+			 "waiting_ns", number_or_null(t->cpu_known, more[1]),
+			 "gil_ns", number_or_null(waits, more[2]));
 }
 /* clang-format on */
 
