@@ -162,7 +162,7 @@ static void keep(struct front_ipt *f, struct others *others, const struct group 
 	f->g.apart = true;
 	f->g.others = group->exchange ? others : NULL;
 	if (group->exchange)
-		pt_trace_in_ticks(&f->trace);
+		pt_trace_tell_ticks(&f->trace, false);
 	f->trace.merge.order_matters = gil_order_matters;
 	pt_parts_keep(group->parts, &f->trace, number);
 }
@@ -188,6 +188,7 @@ static int look(struct worker *w, struct analysis *a)
 
 	if (err)
 		return err;
+	pt_trace_tell_ticks(&f.trace, w->others.quiet >= WORDS_PASSED_TICKS);
 	err = front_ipt_decode(&f, a);
 	front_ipt_close(&f);
 	return err ?: others_meet(&w->others);

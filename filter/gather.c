@@ -93,8 +93,6 @@ static int take_whole(struct gather *g, struct words *w, uint32_t from, const st
 
 	do {
 		err = g->others ? others_reach(g, w, from, end, &part.n) : 0;
-		if (g->others)
-			others_in_ns(g->others, w, from, part.n);
 		err = err ?: take_run(g, w, from, &part);
 		from += part.n;
 	} while (from < end && !err);

@@ -71,14 +71,14 @@ static inline int gather_run(struct gather *g, int32_t pid, int32_t tid, uint32_
 	return words_full(w) ? gather_pass_on(g) : 0;
 }
 
-/* One word, of w's thread. Cycles are stored only where the decoder knows them. */
+/* One word, of w's thread. Cycles are stored only where the decoder knows them, or they are ticks (others.h). */
 static inline int gather_word(struct gather *g, const struct word *w, enum word_run_kind kind)
 {
 	struct words *to = g->room;
 
 	to->bits[to->n] = w->bits;
 	to->ns[to->n] = w->time;
-	if (g->cores)
+	if (g->cores || g->others)
 		to->cycles[to->n] = w->cycles;
 	return gather_run(g, w->pid, w->tid, 1, kind);
 }

@@ -46,15 +46,23 @@ static struct others_thread *thread_of(struct others *o, int32_t tid)
 	return t ? t : map_add(&o->threads, (uint32_t)tid, sizeof(*t));
 }
 
-/* Nearly every word is an event by its number, soon after another one: these only change when the last event was. */
+/* An event by its number, soon after another one. */
+static inline bool is_plain(const struct words *w, uint32_t i, uint64_t last, uint64_t quiet)
+{
+	uint64_t kind = w->bits[i] >> 32;
+
+	return kind == WORDS_PASSED >> 32 || (!kind && w->cycles[i] - last <= quiet);
+}
+
+/* Nearly every word is that: these only change when the last event was. */
 static uint32_t pass_plain(struct others_thread *t, const struct words *w, uint64_t quiet, uint32_t i, uint32_t end)
 {
 	uint64_t last = t->last;
 
 	if (!t->took)
 		return i;
-	for (; i < end && !(w->bits[i] >> 32) && w->ns[i] - last <= quiet; i++)
-		last = w->ns[i];
+	for (; i < end && is_plain(w, i, last, quiet); i++)
+		last = w->cycles[i];
 	t->last = last;
 	return i;
 }
@@ -81,7 +89,7 @@ static int look_at_words(struct others *o, const struct word_run *run, const str
 	int err = t ? 0 : -ENOMEM;
 
 	while (!err && (i = pass_plain(t, w, o->quiet, i, end)) < end) {
-		err = look_at(o, t, &(struct exchange_word){ w->ns[i], w->bits[i], run->pid, run->tid });
+		err = look_at(o, t, &(struct exchange_word){ w->cycles[i], w->bits[i], run->pid, run->tid });
 		i++;
 	}
 	return err;
@@ -94,8 +102,8 @@ static bool goes_on(struct others *o, const struct words *w)
 	bool back = false;
 
 	for (uint32_t i = 0; i < w->n; i++) {
-		back |= w->ns[i] < last;
-		last = w->ns[i];
+		back |= w->cycles[i] < last;
+		last = w->cycles[i];
 	}
 	o->last = last;
 	return !back;
@@ -150,14 +158,6 @@ static int compare(const struct gather *g)
 	return sum == g->others->sum && !g->analysis->trace.profile.foreign ? 0 : -EAGAIN;
 }
 
-void others_in_ns(const struct others *o, struct words *w, uint32_t from, uint32_t n)
-{
-	const struct tsc_factor factor = tsc_factor(o->conv);
-
-	for (uint32_t i = from; i < from + n; i++)
-		w->ns[i] = tsc_factor_ns(&factor, w->ns[i]);
-}
-
 int others_end(struct gather *g)
 {
 	const struct exchange_word *other;
@@ -173,7 +173,7 @@ static bool is_unsure(const struct exchange_word *other, const struct words *w, 
 {
 	bool unsure = false;
 
-	for (uint32_t i = from; i < end && w->ns[i] == other->tick; i++)
+	for (uint32_t i = from; i < end && w->cycles[i] == other->tick; i++)
 		unsure |= gil_order_matters(other->bits, w->bits[i]);
 	return unsure;
 }
@@ -184,7 +184,7 @@ static uint32_t first_at(const struct words *w, uint32_t from, uint32_t end, uin
 	while (from < end) {
 		uint32_t middle = (from + end) / 2;
 
-		if (w->ns[middle] < tick)
+		if (w->cycles[middle] < tick)
 			from = middle + 1;
 		else
 			end = middle;
@@ -197,7 +197,7 @@ int others_reach(struct gather *g, const struct words *w, uint32_t from, uint32_
 	const struct exchange_word *other;
 	int err = 0;
 
-	while (from < end && (other = next(g->others)) && other->tick <= w->ns[from] && !err)
+	while (from < end && (other = next(g->others)) && other->tick <= w->cycles[from] && !err)
 		err = is_unsure(other, w, from, end) ? -EAGAIN : tell(g, other);
 	other = next(g->others);
 	*n = (other ? first_at(w, from, end, other->tick) : end) - from;

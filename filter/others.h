@@ -4,7 +4,8 @@
  *
  * All words are decoded twice: first each worker looks through its own for those that others have to know of, then,
  * when it knows theirs, it analyses its own. To keep them in memory instead would take longer than to decode them.
- * Times are ticks of the clock (pt_trace_in_ticks()): one nanosecond has several, and it may matter what comes first.
+ * Times are ticks of the clock, told as cycles (pt_trace_tell_ticks()): one nanosecond has several, and it may matter
+ * what comes first.
  * Functions that return an int return 0 or a negative errno; -EAGAIN: the parts cannot be analysed apart.
  */
 #pragma once
@@ -51,9 +52,6 @@ int others_meet(struct others *o);
 
 /* The second time: what others did up to the word at `from` is told. *n: so many more come before their next one. */
 int others_reach(struct gather *g, const struct words *w, uint32_t from, uint32_t end, uint32_t *n);
-
-/* Of these words, that come before that, the times in ns instead of ticks. */
-void others_in_ns(const struct others *o, struct words *w, uint32_t from, uint32_t n);
 
 /* After the last word. */
 int others_end(struct gather *g);

@@ -12,6 +12,13 @@
 #define WORDS_MAX     1024
 #define WORD_RUNS_MAX 256
 
+/*
+ * Where words are only looked through, with the 32 bits of an event's number (marker.h): before it there were more such
+ * events than are told, each within WORDS_PASSED_TICKS of the one before, the first one told. No word of ours is that.
+ */
+#define WORDS_PASSED	   (1ull << 32)
+#define WORDS_PASSED_TICKS 4095
+
 enum word_run_kind {
 	RUN_WORDS,
 	RUN_BRANCHES,			 /* `bits` is the target of an indirect branch */

@@ -192,10 +192,11 @@ static inline int deliver(struct pt_merge *m, struct pt_queue *q)
 	const struct pt_feed *f = &m->feed;
 	pt_word_fn put = q->held == STEP_WORD ? f->word : q->held == STEP_BRANCH ? f->branch : f->enter;
 	uint64_t ns = tsc_ns(&m->clocks->conv, q->walk.stamp);
+	uint64_t cycles = q->walk.ticks ? q->walk.stamp : q->task ? q->task->cycles : q->counted;
 	int err = m->switches && q->task && !q->task->followed ? follow(m, q, ns) : 0;
 
 	q->holds = false;
-	return err ?: put(f->to, pid_of(q), q->tid, ns, q->task ? q->task->cycles : q->counted, q->walk.word);
+	return err ?: put(f->to, pid_of(q), q->tid, ns, cycles, q->walk.word);
 }
 
 /* All the cycles are the thread's, if it is there. */

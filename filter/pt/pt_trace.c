@@ -370,14 +370,16 @@ static int read_side(struct pt_trace *t)
 	return err ? err : perf_order_end(&t->order);
 }
 
-void pt_trace_in_ticks(struct pt_trace *t)
+void pt_trace_tell_ticks(struct pt_trace *t, bool skims)
 {
-	t->ticks = t->config.clocks;
-	t->ticks.conv = (struct tsc_conv){ .mult = 1 };
-	t->merge.clocks = &t->ticks;
-	for (uint32_t i = 0; i < t->merge.nqueues; i++)
-		if (t->merge.queues[i])
-			t->merge.queues[i]->walk.time.clocks = &t->ticks;
+	for (uint32_t i = 0; i < t->merge.nqueues; i++) {
+		struct pt_queue *q = t->merge.queues[i];
+
+		if (!q)
+			continue;
+		q->walk.ticks = true;
+		q->walk.skims = skims;
+	}
 }
 
 uint64_t pt_trace_damages(const struct pt_trace *t)

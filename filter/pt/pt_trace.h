@@ -32,8 +32,7 @@ struct pt_trace {
 	struct pt_merge merge;
 	struct perf_order order;
 	struct pt_losses losses;
-	struct pt_clocks ticks; /* of pt_trace_in_ticks() */
-	struct map by_id;	/* sample id -> struct perf_id_entry, for traces in samples */
+	struct map by_id; /* sample id -> struct perf_id_entry, for traces in samples */
 	struct pt_faults faults;
 	char error[PERF_FILE_ERROR];
 };
@@ -47,8 +46,11 @@ int pt_trace_open(struct pt_trace *t, const char *path);
 /* Passes all words to feed. 0, a negative errno with a line in t->error, or what feed returned. */
 int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed);
 
-/* Before anything is read: the times of words are TSCs, instead of ns. For traces without records of switches. */
-void pt_trace_in_ticks(struct pt_trace *t);
+/*
+ * Before anything is read: the cycles of words are their times as TSC. For traces without records of switches. skims: of
+ * events in a row only the first and the last word is passed (WORDS_PASSED).
+ */
+void pt_trace_tell_ticks(struct pt_trace *t, bool skims);
 
 /* For pt_follow.h, which reads a file that grows: the parts of pt_trace_read(). `at`: where the record ends. */
 void pt_trace_begin(struct pt_trace *t, const struct pt_feed *feed);

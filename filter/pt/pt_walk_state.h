@@ -35,8 +35,10 @@ struct pt_walk {
 	bool tips;	     /* indirect branches are wanted: otherwise they are STEP_QUIET */
 	bool gathers;	     /* and many may be returned at once, where that makes no difference */
 	struct words *words; /* the same of words alone: put there; NULL: one by one */
+	bool skims;	     /* but not those of WORDS_PASSED, nor times in ns; needs `ticks` */
 	uint32_t gathered;   /* so many were, */
-	uint64_t thread;     /* whose cycles are these and `core` */
+	uint64_t thread;     /* whose cycles are these and `core`; */
+	bool ticks;	     /* or instead the TSC */
 	bool branches;	     /* recorded with branch=1: there are TNT and TIP */
 	bool started;	     /* a time is known: words before that have no time */
 	bool plain;	     /* the most common packets have their usual meaning */

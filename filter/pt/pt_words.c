@@ -140,7 +140,7 @@ static uint32_t words_within(const struct state *s, uint64_t cycles, uint32_t en
 static struct state take_ticks(const struct pt_walk *w, struct state s, uint64_t most, const struct line *line)
 {
 	const struct ticker t = ticker_at(&w->time.clocks->conv, line->from + s.cycles);
-	const uint64_t thread = w->thread + w->core;
+	const uint64_t thread = w->ticks ? line->from + s.cycles : w->thread + w->core;
 	const uint32_t end = words_within(&s, most - s.cycles, words_ahead(w, &s));
 	struct words *to = w->words;
 	uint64_t passed = 0;
@@ -178,9 +178,98 @@ static struct state take_cycles(const struct pt_walk *w, struct state s, uint64_
 		s.now = pair.cyc ? time_at(line, s.cycles) : s.now;
 		to->bits[s.n] = pair.word;
 		to->ns[s.n] = tsc_factor_ns(&factor, s.now);
-		to->cycles[s.n] = thread + s.cycles;
+		to->cycles[s.n] = w->ticks ? s.now : thread + s.cycles;
 		s.p += pair.size;
 	}
+	return s;
+}
+
+/* --- only some of them ---------------------------------------------------------------------------------------- */
+
+/* A CYC of two bytes and a PTW of four, as of nearly every event: a row of eight bytes. */
+#define ROW_MASK  0xffff0107ull
+#define ROW	  (PTW << 16 | 7ull)
+#define ROW_BYTES 8
+
+/* Eight rows at a time, which need not wait for each other. */
+#define ROWS_AT_ONCE 8
+typedef uint64_t two_rows __attribute__((vector_size(2 * ROW_BYTES)));
+
+/* How they differ from rows, and their cycles added to *cycles. */
+INLINE two_rows read_two(const uint8_t *p, two_rows *cycles)
+{
+	two_rows rows;
+
+	memcpy(&rows, p, sizeof(rows));
+	*cycles += (rows >> 3 & 0x1f) | (rows >> 4 & 0xfe0);
+	return (rows & ROW_MASK) ^ ROW;
+}
+
+/* Are they eight rows? */
+INLINE bool read_eight(const uint8_t *p, two_rows *cycles)
+{
+	two_rows differ = read_two(p, cycles) | read_two(p + 16, cycles) | read_two(p + 32, cycles) |
+			  read_two(p + 48, cycles);
+
+	return !(differ[0] | differ[1]);
+}
+
+/* Of at most n rows: how many there are, and their cycles. */
+INLINE uint64_t skip_rows(const uint8_t *p, uint64_t n, uint64_t *cycles)
+{
+	two_rows sum = { 0 }, sums = { 0 };
+	uint64_t rows = 0;
+
+	for (; rows + ROWS_AT_ONCE <= n && read_eight(p + rows * ROW_BYTES, &sum); rows += ROWS_AT_ONCE)
+		sums = sum;
+	*cycles = sums[0] + sums[1];
+	for (; rows < n; rows++) {
+		struct pair pair = read_pair(p + rows * ROW_BYTES);
+
+		if (pair.cyc != 2 || pair.size != ROW_BYTES)
+			break;
+		*cycles += pair.cycles;
+	}
+	return rows;
+}
+
+INLINE void put(const struct pt_walk *w, struct state *s, uint64_t bits, const struct line *line)
+{
+	w->words->bits[s->n] = bits;
+	w->words->cycles[s->n++] = line->from + s->cycles;
+}
+
+/* The last of those that follow an event's word as rows. */
+INLINE void skip(const struct pt_walk *w, struct state *s, const uint8_t *last, uint64_t most, const struct line *line)
+{
+	uint64_t ahead = s->p <= last ? (uint64_t)(last - s->p) / ROW_BYTES : 0;
+	uint64_t within = (most - s->cycles) >> CYC_BITS, cycles;
+	uint64_t rows = skip_rows(s->p, ahead < within ? ahead : within, &cycles);
+
+	if (!rows)
+		return;
+	s->p += rows * ROW_BYTES;
+	s->cycles += cycles;
+	put(w, s, WORDS_PASSED | read_word(s->p - ROW_BYTES) >> 32, line);
+}
+
+/* take_ticks(), but of rows only the first and the last. */
+static struct state skim(const struct pt_walk *w, struct state s, uint64_t most, const struct line *line)
+{
+	const uint8_t *last = w->end - 2 * PACKET_SIZE_MAX;
+
+	while (s.n + 2 <= WORDS_MAX && s.p <= last && (most - s.cycles) >> CYC_BITS) {
+		struct pair pair = read_pair(s.p);
+
+		if (!pair.size)
+			break;
+		s.cycles += pair.cycles;
+		s.p += pair.size;
+		put(w, &s, pair.word, line);
+		if (!(pair.word >> 32))
+			skip(w, &s, last, most, line);
+	}
+	s.now = line->from + s.cycles;
 	return s;
 }
 
@@ -206,7 +295,7 @@ bool pt_words(struct pt_walk *w)
 		return false;
 	line = line_of(&w->time, most);
 	if (line.one && line.from + s.cycles >= line.since && is_ticker(&w->time.clocks->conv))
-		s = take_ticks(w, s, most, &line);
+		s = w->skims ? skim(w, s, most, &line) : take_ticks(w, s, most, &line);
 	if (s.n == w->words->n)
 		s = take_cycles(w, s, most, &line);
 	if (s.n == w->words->n)

@@ -3,7 +3,7 @@
  * pt_words.h - many words of a trace at once: PTWs, each with the CYC before it, which a recording consists of.
  *
  * Only where that makes no difference: words, times, cycles and the state of the walk are those that one step after the
- * other would have given.
+ * other would have given. Of a trace that is only looked through (w->skims) nearly all are left out: WORDS_PASSED.
  */
 #pragma once
 

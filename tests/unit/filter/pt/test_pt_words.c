@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* test_pt_words.c - words that are gathered are those that are told one by one, with the same time and cycles. */
+/* test_pt_words.c - words that are gathered are those that are told one by one, with the same time and cycles; of those
+ * that are only looked through each is one of them, and all that are left out may be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,6 +26,7 @@ struct told {
 };
 
 struct log {
+	bool skims; /* its cycles are ticks */
 	unsigned n, gathered, full;
 	struct told at[PACKETS];
 };
@@ -89,6 +91,7 @@ static const struct {
 };
 #define KINDS (sizeof(packets) / sizeof(packets[0]))
 #define PLAIN 7 /* are gathered */
+#define ROW   2 /* left out where words are only looked through */
 
 static size_t write_trace(uint8_t *to, unsigned seed, bool late)
 {
@@ -118,6 +121,24 @@ static void add_gathered(struct log *log, struct words *w, unsigned n)
 	log->full += w->n + n == WORDS_MAX;
 }
 
+/* Nine of ten are events with a number. */
+static size_t write_rows(uint8_t *to, unsigned seed)
+{
+	size_t n = sizeof(BEGIN) - 1;
+
+	memcpy(to, BEGIN, n);
+	srandom(seed);
+	for (unsigned i = 0; i < PACKETS - 1; i++) {
+		unsigned k = random() % (seed % 2 ? 10 : 400) ? ROW : random() % KINDS;
+
+		memcpy(to + n, packets[k].bytes, packets[k].size);
+		if (k == ROW)
+			to[n + 4] = (uint8_t)random();
+		n += packets[k].size;
+	}
+	return n;
+}
+
 /* A step as early as `until` ticks behind the last one may be told together with it. */
 static void walk(const uint8_t *bytes, size_t size, struct words *room, uint64_t until, struct log *log)
 {
@@ -127,6 +148,8 @@ static void walk(const uint8_t *bytes, size_t size, struct words *room, uint64_t
 	pt_walk_init(w, &clocks, false);
 	w->words = room;
 	w->thread = THREAD;
+	w->skims = room && log->skims;
+	w->ticks = log->skims;
 	log->n = log->gathered = log->full = 0;
 	pt_walk_chunk(w, bytes, bytes + size, 0x1000, true);
 	while ((step = pt_walk_next(w)) != STEP_END) {
@@ -136,7 +159,7 @@ static void walk(const uint8_t *bytes, size_t size, struct words *room, uint64_t
 			add_gathered(log, room, w->gathered);
 		}
 		if (step == STEP_WORD)
-			add(log, w->word, tsc_ns(&clocks.conv, w->stamp), w->core + THREAD);
+			add(log, w->word, tsc_ns(&clocks.conv, w->stamp), log->skims ? w->stamp : w->core + THREAD);
 		if (room)
 			room->n = log->n % 2 ? 0 : WORDS_MAX / 2;
 		w->passed.stamp = 0;
@@ -173,10 +196,65 @@ static void test_equal(void **state)
 	assert_true(full > 20);
 }
 
+static bool is_number(const struct told *word)
+{
+	return !(word->bits >> 32);
+}
+
+/* Of the words from *at on the next one of those that were told of a trace that was looked through. */
+static void check_skimmed(const struct log *one, unsigned *at, const struct log *few, unsigned i)
+{
+	const struct told *told = &few->at[i];
+	bool passed = told->bits >> 32 == WORDS_PASSED >> 32;
+
+	if (passed)
+		assert_true(i && is_number(&few->at[i - 1]));
+	for (; passed && one->at[*at].cycles != told->cycles; ++*at) {
+		assert_true(is_number(&one->at[*at]));
+		assert_true(one->at[*at].cycles - one->at[*at - 1].cycles <= WORDS_PASSED_TICKS);
+	}
+	/* Words of one time: the last one of them. */
+	for (; passed && *at + 1 < one->n && one->at[*at].bits != (uint32_t)told->bits; ++*at)
+		assert_int_equal(one->at[*at + 1].cycles, told->cycles);
+	assert_int_equal(one->at[*at].cycles, told->cycles);
+	assert_int_equal(one->at[*at].bits, passed ? (uint32_t)told->bits : told->bits);
+	++*at;
+}
+
+static void test_skim(void **state)
+{
+	static struct log one, few;
+	static struct words room;
+	static uint8_t bytes[MOST];
+	static const uint64_t until[] = { 0, 50, 4000, 100000, 1ull << 62 };
+	unsigned told = 0, all = 0;
+
+	(void)state;
+	clocks.conv = convs[0];
+	one.skims = few.skims = true;
+	for (unsigned seed = 0; seed < 40; seed++) {
+		size_t size = write_rows(bytes, seed);
+
+		walk(bytes, size, NULL, 0, &one);
+		for (size_t i = 0; i < sizeof(until) / sizeof(until[0]); i++) {
+			unsigned at = 0;
+
+			walk(bytes, size, &room, until[i], &few);
+			for (unsigned k = 0; k < few.n; k++)
+				check_skimmed(&one, &at, &few, k);
+			assert_int_equal(at, one.n);
+			told += until[i] > 50 ? few.n : 0;
+			all += until[i] > 50 ? one.n : 0;
+		}
+	}
+	assert_true(told < all * 4 / 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_skim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
