@@ -40,6 +40,7 @@ struct group {
 	const struct pt_parts *parts;
 	struct codes_parts codes;
 	struct exchange *exchange; /* NULL: they need not know of each other's threads */
+	bool apart;		   /* threads of a process are in several of them */
 };
 
 /* --- whether, and how many ----------------------------------------------------------------------------------- */
@@ -108,10 +109,10 @@ static bool is_one_thread(const struct pt_trace *t)
 	return most > all / 100 * LARGEST_PERCENT;
 }
 
-/* Words are decoded twice then (others.h): on two CPUs one thread for packets and one for analysis are as fast. */
+/* Words are looked through before, then (others.h): with a single CPU one worker is faster. */
 static bool may_share_gil(const struct front_ipt *f, const struct options *o)
 {
-	return o->workers || (cpus() > 2 && !is_one_thread(&f->trace));
+	return o->workers || (cpus() > 1 && !is_one_thread(&f->trace));
 }
 
 /* Which processes' threads may be apart; of: NULL: none, and records beside the traces need not be read again. */
@@ -301,10 +302,13 @@ static int read_with(struct worker *all, unsigned n, struct front_ipt *f, struct
 	int err = 0;
 
 	keep(f, &all->others, all->group, 0);
+	a->trace.apart = all->group->apart;
 	f->g.all_taken = &taken;
 	for (; made < n && !err; made++) {
 		all[made] = (struct worker){ .first = f, .path = all->path, .group = all->group, .number = made };
 		err = analysis_open_part(&all[made].a, a, o, &all->group->codes, made);
+		if (!err)
+			all[made].a->trace.apart = all->group->apart;
 	}
 	err = err ?: run(all, made, f, a);
 	for (unsigned i = 1; i < made; i++)
@@ -343,7 +347,7 @@ static bool share_gil(const struct pt_parts *parts, const struct codes *c)
 static int read_apart(struct front_ipt *f, struct analysis *a, const struct options *o, const char *path,
 		      const struct pt_parts *parts, unsigned n)
 {
-	struct group group = { parts, { part_of, part_has, parts_are_several, parts }, NULL };
+	struct group group = { parts, { part_of, part_has, parts_are_several, parts }, NULL, parts->several.used };
 	struct exchange exchange;
 	int err;
 

@@ -16,17 +16,11 @@ bool apart_is(const struct trace *first, int32_t pid)
 	return n > 1;
 }
 
-/* What becomes of an object there, or became of it before, may be for another thread to tell. */
-static bool is_open(const struct objects *all, uint64_t address)
+/* What went on in one began in the other, perhaps. */
+static bool has_adopted_from(const struct objects *one, const struct objects *other)
 {
-	return objects_find(all, address) || map_get(&all->adopted, address);
-}
-
-/* One that began and ended in its thread is nothing to another that had the address before or after. */
-static bool share_addresses(const struct objects *one, const struct objects *other)
-{
-	for (struct map_slot *s = NULL; (s = map_next(&one->by_address, s));)
-		if (map_get(&other->by_address, s->key) && (is_open(one, s->key) || is_open(other, s->key)))
+	for (struct map_slot *s = NULL; (s = map_next(&one->adopted, s));)
+		if (map_get(&other->by_address, s->key))
 			return true;
 	return false;
 }
@@ -49,7 +43,7 @@ static bool are_entangled(const struct trace *one, const struct trace *other, in
 		return false;
 	if ((!g->apart && (g->told || h->told)) || is_told_late(one, o, pid) || is_told_late(other, p, pid))
 		return true;
-	return (lost && o->serials + p->serials) || share_addresses(o, p);
+	return (lost && o->serials + p->serials) || has_adopted_from(o, p) || has_adopted_from(p, o);
 }
 
 static bool is_entangled(const struct trace *one, const struct trace *other)
@@ -58,6 +52,61 @@ static bool is_entangled(const struct trace *one, const struct trace *other)
 		if (are_entangled(one, other, (int32_t)s->key))
 			return true;
 	return false;
+}
+
+/* --- which object was at an address, by all traces ------------------------------------------------------------ */
+
+/* Each process where it is met first. */
+static bool is_first(const struct trace *first, const struct trace *t, int32_t pid)
+{
+	const struct trace *x = first;
+
+	while (x != t && !map_get(&x->gils, (uint32_t)pid))
+		x = x->next;
+	return x == t;
+}
+
+static unsigned count_traces(const struct trace *first)
+{
+	unsigned n = 0;
+
+	for (const struct trace *t = first; t; t = t->next)
+		n++;
+	return n;
+}
+
+/* The process's, in room. */
+static unsigned find_objects(const struct trace *first, int32_t pid, struct objects **room)
+{
+	unsigned n = 0;
+
+	for (const struct trace *t = first; t; t = t->next) {
+		struct objects *o = map_get(&t->objects, (uint32_t)pid);
+
+		if (o && o->lives)
+			room[n++] = o;
+	}
+	return n;
+}
+
+static int settle_objects_of(const struct trace *first, int32_t pid, struct objects **room)
+{
+	unsigned n = find_objects(first, pid, room);
+
+	return n > 1 ? lives_settle(room, n) : 0;
+}
+
+static int settle_objects(const struct trace *first)
+{
+	struct objects **room = calloc(count_traces(first), sizeof(*room));
+	int err = room ? 0 : -ENOMEM;
+
+	for (const struct trace *t = first; t; t = t->next)
+		for (struct map_slot *s = NULL; !err && (s = map_next(&t->gils, s));)
+			if (is_first(first, t, (int32_t)s->key))
+				err = settle_objects_of(first, (int32_t)s->key, room);
+	free(room);
+	return err;
 }
 
 /* --- whose the GIL was, by all traces ------------------------------------------------------------------------- */
@@ -92,16 +141,6 @@ static unsigned end_gils(const struct trace *first, int32_t pid, struct gil_apar
 	return n;
 }
 
-/* Each process where it is met first. */
-static bool is_first(const struct trace *first, const struct trace *t, int32_t pid)
-{
-	const struct trace *x = first;
-
-	while (x != t && !map_get(&x->gils, (uint32_t)pid))
-		x = x->next;
-	return x == t;
-}
-
 static bool settle(const struct trace *first, struct gil_apart **room)
 {
 	bool clear = true;
@@ -115,14 +154,8 @@ static bool settle(const struct trace *first, struct gil_apart **room)
 
 static int settle_gils(const struct trace *first)
 {
-	struct gil_apart **room;
-	size_t n = 0;
-	int err;
-
-	for (const struct trace *t = first; t; t = t->next)
-		n++;
-	room = calloc(n, sizeof(*room));
-	err = !room ? -ENOMEM : settle(first, room) ? 0 : -EAGAIN;
+	struct gil_apart **room = calloc(count_traces(first), sizeof(*room));
+	int err = !room ? -ENOMEM : settle(first, room) ? 0 : -EAGAIN;
 	free(room);
 	return err;
 }
@@ -133,5 +166,5 @@ int apart_check(const struct trace *first)
 		for (const struct trace *more = t->next; more; more = more->next)
 			if (is_entangled(t, more))
 				return -EAGAIN;
-	return first->exchanges ? settle_gils(first) : 0;
+	return settle_objects(first) ?: (first->exchanges ? settle_gils(first) : 0);
 }

@@ -64,6 +64,18 @@ static void drop(struct objects *all, struct object *o, bool seen)
 	all->spare = o;
 }
 
+/* It has its address no more. What began before this analysis is in `adopted`. */
+static void keep_life(struct objects *all, const struct object *o, uint64_t last_ns, bool ended)
+{
+	if (all->lives && o->address && !o->older)
+		lives_add(all->lives, &(struct life){ o->address, o->begun_ns, last_ns, NULL, ended });
+}
+
+void objects_replaced(struct objects *all, struct object *o)
+{
+	drop(all, o, o->epoch == all->epoch);
+}
+
 struct object *objects_begin(struct objects *all, struct code *code, uint64_t ns)
 {
 	return make(all, code, ns, false);
@@ -77,8 +89,10 @@ int objects_tell(struct objects *all, struct object *o, uint64_t address)
 	if (!s)
 		return -ENOMEM;
 	s->value = o;
-	if (before != o && object_is_at(before, address))
-		drop(all, before, before->epoch == all->epoch);
+	if (before != o && object_is_at(before, address)) {
+		keep_life(all, before, object_last_ns(before), false);
+		objects_replaced(all, before);
+	}
 	o->address = address;
 	return 0;
 }
@@ -101,6 +115,7 @@ void objects_end(struct objects *all, struct object *o, uint64_t ns, bool seen)
 		fn->ended_objects++;
 		fn->lifetime_ns += ns - o->begun_ns;
 	}
+	keep_life(all, o, ns, seen);
 	o->running = false;
 	drop(all, o, seen);
 }
@@ -112,6 +127,10 @@ void objects_free(struct objects *all)
 			drop(all, s->value, false);
 	map_free(&all->by_address);
 	map_free(&all->adopted);
+	if (all->lives)
+		lives_free(all->lives);
+	free(all->lives);
+	all->lives = NULL;
 	for (struct object *o; (o = all->spare); free(o))
 		all->spare = o->spare;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "lives.h"
 #include "loop.h"
 #include "steps.h"
 
@@ -63,6 +64,7 @@ struct objects {
 	uint32_t epoch;	       /* counts gaps */
 	bool told;	       /* markers tell addresses */
 	struct object *spare;  /* those that are no more, for new ones: few of many are alive at a time */
+	struct lives *lives;   /* of all so far; NULL: nobody compares them */
 };
 
 /* Its PY_START. NULL: no memory. */
@@ -103,6 +105,15 @@ int objects_tell(struct objects *all, struct object *o, uint64_t address);
 
 /* It has ended, or what becomes of it is not known. Frees it. */
 void objects_end(struct objects *all, struct object *o, uint64_t ns, bool seen);
+
+/* Its last event so far; UINT64_MAX: it runs. */
+static inline uint64_t object_last_ns(const struct object *o)
+{
+	return o->running ? UINT64_MAX : o->since_ns;
+}
+
+/* Another object has its address, of a thread that is analysed elsewhere. Frees it. */
+void objects_replaced(struct objects *all, struct object *o);
 
 /* Markers are missing: what is suspended may have been resumed, or have ended, meanwhile. */
 static inline void objects_lose(struct objects *all)

@@ -55,6 +55,15 @@ static struct gil *gil_of(struct trace *t, int32_t pid)
 	return g && (!t->exchanges || g->apart) ? g : NULL;
 }
 
+static struct objects *objects_of(struct trace *t, int32_t pid)
+{
+	struct objects *o = of_process(&t->objects, pid, sizeof(*o));
+
+	if (o && t->apart && !o->lives)
+		o->lives = calloc(1, sizeof(*o->lives));
+	return o && (!t->apart || o->lives) ? o : NULL;
+}
+
 int trace_other_word(struct trace *t, int32_t pid, int32_t tid, uint64_t word, uint64_t ns)
 {
 	struct gil *g = gil_of(t, pid);
@@ -65,7 +74,7 @@ int trace_other_word(struct trace *t, int32_t pid, int32_t tid, uint64_t word, u
 static struct thread *make_thread(struct trace *t, struct map *threads, const struct sample *s, uint64_t key)
 {
 	struct gil *gil = gil_of(t, s->pid);
-	struct objects *objects = of_process(&t->objects, s->pid, sizeof(*objects));
+	struct objects *objects = objects_of(t, s->pid);
 	struct thread *th = gil && objects ? map_add(threads, key, sizeof(*th)) : NULL;
 
 	if (!th)

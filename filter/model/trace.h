@@ -34,6 +34,7 @@ struct trace {
 	struct map gils;    /* pid -> struct gil */
 	struct map objects; /* pid -> struct objects */
 	struct thread *last;
+	bool apart;		 /* traces of others (`next`) may have threads of the same process */
 	bool exchanges;		 /* other threads' waits are told (trace_other_word()) */
 	struct trace *next;	 /* of others, or other threads (apart.h): trace_finish() of the first adds it */
 	bool begun, started;	 /* there was a sample; there was one in the window */

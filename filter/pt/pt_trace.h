@@ -47,8 +47,8 @@ int pt_trace_open(struct pt_trace *t, const char *path);
 int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed);
 
 /*
- * Before anything is read: the cycles of words are their times as TSC. For traces without records of switches. skims: of
- * events in a row only the first and the last word is passed (WORDS_PASSED).
+ * Before anything is read: the cycles of words are their times as TSC. For traces without records of switches. skims:
+ * of events in a row only the first and the last word is passed (WORDS_PASSED).
  */
 void pt_trace_tell_ticks(struct pt_trace *t, bool skims);
 

@@ -55,7 +55,8 @@ if __name__ == "__main__":
     with multiprocessing.get_context("fork").Pool(3) as pool:
         pool.map(work, [2000] * 240)
 """
-# Four threads that share what they call, and no object; or generators that go on in another thread, whose addresses are used again.
+# Four threads that share what they call, and no object, but one after the other has a generator at the same address, of which no end is told; or
+# generators that go on in another thread, whose addresses are used again.
 THREADS = """
 import itertools, queue, sys, threading
 def numbers(n):
@@ -67,8 +68,9 @@ def work(n):
     import colorsys
     total = 0
     for i in itertools.chain.from_iterable(map(numbers, [30] * n)) if "generators" in sys.argv else range(n * 30):
-        try: total += leaf(i)
+        try: total += leaf(i) + any(k > 1 for k in range(i % 5))
         except KeyError: total += 1
+    return any(k for k in range(1, 9))
 def made(q):
     for _ in range(200):
         g = numbers(4)
