@@ -50,8 +50,10 @@
 /* Bytes a marker takes in a recording of ours (docs/marker.md): only for the progress line. */
 #define BYTES_PER_MARKER 12
 
-/* perf maps the whole recording: what it has read of it is given back after so many words, 4 to 5 MB. */
-#define WORDS_KEPT (1u << 19)
+/* perf maps the whole recording: what it has read of it is given back after so many words, 0.5 MB, */
+#define WORDS_KEPT (1u << 16)
+/* or so many, 4 to 5 MB, where that is dear. */
+#define WORDS_KEPT_DEAR (1u << 19)
 
 /* perf fills this in before it calls start; perf gives it its name. */
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
@@ -69,8 +71,10 @@ struct front {
 	struct progress progress;
 	struct analysis analysis;
 	struct recording recording;
-	char *mapped;	/* the recording's whole name; NULL: not known */
-	uint32_t words; /* since its memory was given back */
+	char *path; /* the recording's whole name; NULL: not known */
+	struct mapped mapped;
+	uint32_t words; /* since its memory was given back, */
+	uint32_t keeps; /* which is done after so many */
 	struct options options;
 	const char *tips, *psbs;
 	uint64_t psb_ip; /* of the last PSB, 0: none since a TIP */
@@ -94,7 +98,7 @@ static int complain(const struct front *f, const char *why, int err)
 static void free_front(struct front *f)
 {
 	recording_free(&f->recording);
-	free(f->mapped);
+	free(f->path);
 	free(f);
 }
 
@@ -139,8 +143,7 @@ static void begin_gathering(struct front *f)
 static COLD void give_back(struct front *f)
 {
 	f->words = 0;
-	if (f->mapped)
-		mapped_give_back(f->mapped);
+	f->keeps = mapped_give_back(&f->mapped) ? WORDS_KEPT : WORDS_KEPT_DEAR;
 }
 
 /* The thread that had the last words has no more for now, or the room is full. */
@@ -151,16 +154,17 @@ static int end_run(struct front *f)
 
 	f->at = f->g.room->n;
 	f->words += n;
-	if (f->words >= WORDS_KEPT)
+	if (f->words >= f->keeps)
 		give_back(f);
 	return err;
 }
 
-/* All that was gathered is analysed. 0, or what the analysis said. */
+/* All that was gathered is analysed. 0, or what the analysis said. The report needs the recording's pages no more. */
 static int end_gathering(struct front *f)
 {
 	int err = end_run(f);
 
+	give_back(f);
 	if (!f->g.pipe)
 		return err || gather_pass_on(&f->g) ? f->g.err : 0;
 	pipe_end(&f->pipe);
@@ -176,8 +180,9 @@ static int open_analysis(struct front *f)
 	int err;
 
 	recording_find(r);
-	if (r->file && asprintf(&f->mapped, "%s/%s", r->dir, r->file) < 0)
-		f->mapped = NULL;
+	if (r->file && asprintf(&f->path, "%s/%s", r->dir, r->file) < 0)
+		f->path = NULL;
+	f->mapped.path = f->path;
 	err = analysis_open(&f->analysis, &f->options, f->options.codes ? f->options.codes : r->dir);
 	f->analysis.trace.profile.cut = r->cut;
 	f->analysis.trace.profile.file = r->file;
@@ -213,6 +218,7 @@ EXPORT int start(void **data, void *ctx)
 		return -ENOMEM;
 	*data = f;
 	f->ptwrite = unknown_name;
+	f->keeps = WORDS_KEPT;
 	err = options_parse(&f->options, argc, argv, error);
 	f->off = f->options.help;
 	if (err)
