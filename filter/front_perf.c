@@ -64,8 +64,7 @@ struct front {
 	uint32_t at;	     /* which end here */
 	bool off;	     /* nothing to do: help was asked for, or the analysis failed */
 	struct gather g;
-	struct pipe pipe;  /* if g.pipe is set: two threads; */
-	pthread_t thread;  /* this one analyses */
+	pthread_t thread;  /* if g.pipe is set: this one analyses */
 	int failed;	   /* its result, once it has ended */
 	struct words room; /* of one thread alone */
 	struct progress progress;
@@ -126,18 +125,33 @@ static int create_thread(struct front *f)
 	return err;
 }
 
+static struct pipe *make_pipe(void)
+{
+	struct pipe *p = calloc(1, sizeof(*p));
+
+	if (!p || !pipe_init(p))
+		return p;
+	free(p);
+	return NULL;
+}
+
+static void free_pipe(struct front *f)
+{
+	pipe_free(f->g.pipe);
+	free(f->g.pipe);
+	f->g.pipe = NULL;
+}
+
 /* One thread where there is no second CPU, or no second thread can be had. */
 static void begin_gathering(struct front *f)
 {
 	f->g = gather_new();
 	f->g.analysis = &f->analysis;
 	f->g.progress = &f->progress;
-	f->g.pipe = cpus() > 1 && !pipe_init(&f->pipe) ? &f->pipe : NULL;
-	if (f->g.pipe && create_thread(f)) {
-		pipe_free(&f->pipe);
-		f->g.pipe = NULL;
-	}
-	f->g.room = f->g.pipe ? pipe_words(&f->pipe) : &f->room;
+	f->g.pipe = cpus() > 1 ? make_pipe() : NULL;
+	if (f->g.pipe && create_thread(f))
+		free_pipe(f);
+	f->g.room = f->g.pipe ? pipe_words(f->g.pipe) : &f->room;
 }
 
 static COLD void give_back(struct front *f)
@@ -167,10 +181,9 @@ static int end_gathering(struct front *f)
 	give_back(f);
 	if (!f->g.pipe)
 		return err || gather_pass_on(&f->g) ? f->g.err : 0;
-	pipe_end(&f->pipe);
+	pipe_end(f->g.pipe);
 	pthread_join(f->thread, NULL);
-	pipe_free(&f->pipe);
-	f->g.pipe = NULL;
+	free_pipe(f);
 	return f->failed;
 }
 
