@@ -50,10 +50,13 @@
 /* Bytes a marker takes in a recording of ours (docs/marker.md): only for the progress line. */
 #define BYTES_PER_MARKER 12
 
-/* perf maps the whole recording: what it has read of it is given back after so many words, 0.5 MB, */
-#define WORDS_KEPT (1u << 16)
-/* or so many, 4 to 5 MB, where that is dear. */
-#define WORDS_KEPT_DEAR (1u << 19)
+/*
+ * perf maps the whole recording: what it has read of it is given back after so many words, 0.3 MB, and later after an
+ * eighth of all until then, up to 4 to 5 MB. These at once where the mapping has to be found again, which is dear.
+ */
+#define WORDS_KEPT	 (1u << 15)
+#define WORDS_KEPT_MOST	 (1u << 19)
+#define WORDS_KEPT_SHARE 8
 
 /* perf fills this in before it calls start; perf gives it its name. */
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
@@ -72,8 +75,9 @@ struct front {
 	struct recording recording;
 	char *path; /* the recording's whole name; NULL: not known */
 	struct mapped mapped;
-	uint32_t words; /* since its memory was given back, */
-	uint32_t keeps; /* which is done after so many */
+	uint64_t given_back; /* words whose memory was given back, */
+	uint32_t words;	     /* and since then; */
+	uint32_t keeps;	     /* it is done after so many */
 	struct options options;
 	const char *tips, *psbs;
 	uint64_t psb_ip; /* of the last PSB, 0: none since a TIP */
@@ -154,10 +158,18 @@ static void begin_gathering(struct front *f)
 	f->g.room = f->g.pipe ? pipe_words(f->g.pipe) : &f->room;
 }
 
+static uint32_t keeps_next(const struct front *f)
+{
+	uint64_t share = f->given_back / WORDS_KEPT_SHARE;
+
+	return share < WORDS_KEPT ? WORDS_KEPT : share < WORDS_KEPT_MOST ? share : WORDS_KEPT_MOST;
+}
+
 static COLD void give_back(struct front *f)
 {
+	f->given_back += f->words;
 	f->words = 0;
-	f->keeps = mapped_give_back(&f->mapped) ? WORDS_KEPT : WORDS_KEPT_DEAR;
+	f->keeps = mapped_give_back(&f->mapped) ? keeps_next(f) : WORDS_KEPT_MOST;
 }
 
 /* The thread that had the last words has no more for now, or the room is full. */
