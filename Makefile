@@ -61,6 +61,11 @@ LIB_record := -lipt
 LIB_qemu   := $B/lib/record.a -lipt -ljansson
 # The plugin has perf's decoder: the second one, and what it links, stay out.
 SRC_plugin := $(filter-out filter/pt/% filter/diff/% filter/pack/% helper-ext/%,$(SRC_filter))
+# The kernel maps 16 pages of a file around the one that is needed: what the console needs nothing of is linked behind the rest.
+LATE       := $(addprefix filter/,export/% timeline/% recover/% report/html% report/summary% report/live% \
+	$(addsuffix .c,$(addprefix report/,sink_html sink_summary sink_live flame heat pyramid pyramid_cells) \
+	model/calltree model/calltree_join model/costs feed exchange others together base/deflate base/huffman))
+SRC_late   := $(filter-out filter/export/sink_snapshots.c filter/recover/recover.c,$(filter $(LATE),$(SRC_plugin)))
 OBJ        = $(patsubst %.c,$B/obj/%.o,$1)
 PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/ocular/py.typed \
 	    helper-ext/ocular/*.pyi helper-ext/ocular/include/*.h helper-ext/hook/*.py))
@@ -140,7 +145,7 @@ $B/bin/ocular-pack: $B/obj/filter/main_pack.o $B/lib/filter.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) $(LIB_filter)
 
-$B/perf/ocular.so: $B/obj/filter/front_perf.o $(call OBJ,$(SRC_plugin))
+$B/perf/ocular.so: $B/obj/filter/front_perf.o $(call OBJ,$(filter-out $(SRC_late),$(SRC_plugin)) $(SRC_late))
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) -shared -ljansson -lz -ldeflate -lm -pthread
 

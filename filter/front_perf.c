@@ -50,8 +50,13 @@
 /* Bytes a marker takes in a recording of ours (docs/marker.md): only for the progress line. */
 #define BYTES_PER_MARKER 12
 
-/* perf maps the whole recording: what it has read of it is given back after so many words, 4 to 5 MB. */
-#define WORDS_KEPT (1u << 19)
+/*
+ * perf maps the whole recording: what it has read of it is given back after so many words, 0.3 MB, and later after an
+ * eighth of all until then, up to 4 to 5 MB. These at once where the mapping has to be found again, which is dear.
+ */
+#define WORDS_KEPT	 (1u << 15)
+#define WORDS_KEPT_MOST	 (1u << 19)
+#define WORDS_KEPT_SHARE 8
 
 /* perf fills this in before it calls start; perf gives it its name. */
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
@@ -62,15 +67,17 @@ struct front {
 	uint32_t at;	     /* which end here */
 	bool off;	     /* nothing to do: help was asked for, or the analysis failed */
 	struct gather g;
-	struct pipe pipe;  /* if g.pipe is set: two threads; */
-	pthread_t thread;  /* this one analyses */
+	pthread_t thread;  /* if g.pipe is set: this one analyses */
 	int failed;	   /* its result, once it has ended */
 	struct words room; /* of one thread alone */
 	struct progress progress;
 	struct analysis analysis;
 	struct recording recording;
-	char *mapped;	/* the recording's whole name; NULL: not known */
-	uint32_t words; /* since its memory was given back */
+	char *path; /* the recording's whole name; NULL: not known */
+	struct mapped mapped;
+	uint64_t given_back; /* words whose memory was given back, */
+	uint32_t words;	     /* and since then; */
+	uint32_t keeps;	     /* it is done after so many */
 	struct options options;
 	const char *tips, *psbs;
 	uint64_t psb_ip; /* of the last PSB, 0: none since a TIP */
@@ -94,7 +101,7 @@ static int complain(const struct front *f, const char *why, int err)
 static void free_front(struct front *f)
 {
 	recording_free(&f->recording);
-	free(f->mapped);
+	free(f->path);
 	free(f);
 }
 
@@ -122,25 +129,47 @@ static int create_thread(struct front *f)
 	return err;
 }
 
+static struct pipe *make_pipe(void)
+{
+	struct pipe *p = calloc(1, sizeof(*p));
+
+	if (!p || !pipe_init(p))
+		return p;
+	free(p);
+	return NULL;
+}
+
+static void free_pipe(struct front *f)
+{
+	pipe_free(f->g.pipe);
+	free(f->g.pipe);
+	f->g.pipe = NULL;
+}
+
 /* One thread where there is no second CPU, or no second thread can be had. */
 static void begin_gathering(struct front *f)
 {
 	f->g = gather_new();
 	f->g.analysis = &f->analysis;
 	f->g.progress = &f->progress;
-	f->g.pipe = cpus() > 1 && !pipe_init(&f->pipe) ? &f->pipe : NULL;
-	if (f->g.pipe && create_thread(f)) {
-		pipe_free(&f->pipe);
-		f->g.pipe = NULL;
-	}
-	f->g.room = f->g.pipe ? pipe_words(&f->pipe) : &f->room;
+	f->g.pipe = cpus() > 1 ? make_pipe() : NULL;
+	if (f->g.pipe && create_thread(f))
+		free_pipe(f);
+	f->g.room = f->g.pipe ? pipe_words(f->g.pipe) : &f->room;
+}
+
+static uint32_t keeps_next(const struct front *f)
+{
+	uint64_t share = f->given_back / WORDS_KEPT_SHARE;
+
+	return share < WORDS_KEPT ? WORDS_KEPT : share < WORDS_KEPT_MOST ? share : WORDS_KEPT_MOST;
 }
 
 static COLD void give_back(struct front *f)
 {
+	f->given_back += f->words;
 	f->words = 0;
-	if (f->mapped)
-		mapped_give_back(f->mapped);
+	f->keeps = mapped_give_back(&f->mapped) ? keeps_next(f) : WORDS_KEPT_MOST;
 }
 
 /* The thread that had the last words has no more for now, or the room is full. */
@@ -151,22 +180,22 @@ static int end_run(struct front *f)
 
 	f->at = f->g.room->n;
 	f->words += n;
-	if (f->words >= WORDS_KEPT)
+	if (f->words >= f->keeps)
 		give_back(f);
 	return err;
 }
 
-/* All that was gathered is analysed. 0, or what the analysis said. */
+/* All that was gathered is analysed. 0, or what the analysis said. The report needs the recording's pages no more. */
 static int end_gathering(struct front *f)
 {
 	int err = end_run(f);
 
+	give_back(f);
 	if (!f->g.pipe)
 		return err || gather_pass_on(&f->g) ? f->g.err : 0;
-	pipe_end(&f->pipe);
+	pipe_end(f->g.pipe);
 	pthread_join(f->thread, NULL);
-	pipe_free(&f->pipe);
-	f->g.pipe = NULL;
+	free_pipe(f);
 	return f->failed;
 }
 
@@ -176,8 +205,9 @@ static int open_analysis(struct front *f)
 	int err;
 
 	recording_find(r);
-	if (r->file && asprintf(&f->mapped, "%s/%s", r->dir, r->file) < 0)
-		f->mapped = NULL;
+	if (r->file && asprintf(&f->path, "%s/%s", r->dir, r->file) < 0)
+		f->path = NULL;
+	f->mapped.path = f->path;
 	err = analysis_open(&f->analysis, &f->options, f->options.codes ? f->options.codes : r->dir);
 	f->analysis.trace.profile.cut = r->cut;
 	f->analysis.trace.profile.file = r->file;
@@ -213,6 +243,7 @@ EXPORT int start(void **data, void *ctx)
 		return -ENOMEM;
 	*data = f;
 	f->ptwrite = unknown_name;
+	f->keeps = WORDS_KEPT;
 	err = options_parse(&f->options, argc, argv, error);
 	f->off = f->options.help;
 	if (err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Two counters of blocks under a lock, which is taken once a block. Whoever must wait sleeps until half of the ring is
+ * Two counters of blocks under a lock, which is taken once a block. Whoever must wait sleeps until half of them are
  * there, or free: to be woken for each block costs more than the block. The reader also looks by itself.
  */
 #include "pipe.h"
@@ -20,6 +20,8 @@ int pipe_init(struct pipe *p)
 {
 	int err = -pthread_mutex_init(&p->lock, NULL);
 
+	for (uint32_t i = PIPE_BLOCKS; --i;)
+		p->free[p->nfree++] = &p->blocks[i];
 	p->writing = p->blocks;
 	err = err ?: -pthread_cond_init(&p->filled, NULL);
 	return err ?: -pthread_cond_init(&p->emptied, NULL);
@@ -33,7 +35,7 @@ void pipe_free(struct pipe *p)
 }
 
 /* The reader's are those that were passed on and not given back; one is the writer's. */
-static uint32_t passed(const struct pipe *p)
+static uint32_t on_their_way(const struct pipe *p)
 {
 	return p->wrote - p->taken;
 }
@@ -41,10 +43,26 @@ static uint32_t passed(const struct pipe *p)
 /* The lock is held. */
 static void wait_for_room(struct pipe *p)
 {
-	if (passed(p) < PIPE_BLOCKS - 1)
+	if (on_their_way(p) < PIPE_BLOCKS - 1)
 		return;
-	while (passed(p) > HALF && !p->closed)
+	while (on_their_way(p) > HALF && !p->closed)
 		pthread_cond_wait(&p->emptied, &p->lock);
+}
+
+/* The lock is held. */
+static void pass_on(struct pipe *p)
+{
+	p->passed[p->wrote++ % PIPE_BLOCKS] = p->writing;
+}
+
+/* One is left for the writer even if it waited in vain. The lock is held. */
+static void change_block(struct pipe *p)
+{
+	pass_on(p);
+	if (on_their_way(p) >= HALF)
+		pthread_cond_signal(&p->filled);
+	wait_for_room(p);
+	p->writing = p->free[--p->nfree];
 }
 
 bool pipe_turn(struct pipe *p)
@@ -52,10 +70,8 @@ bool pipe_turn(struct pipe *p)
 	bool more;
 
 	pthread_mutex_lock(&p->lock);
-	if (++p->wrote - p->taken >= HALF)
-		pthread_cond_signal(&p->filled);
-	wait_for_room(p);
-	p->writing = &p->blocks[p->wrote % PIPE_BLOCKS];
+	if (!p->closed)
+		change_block(p);
 	more = !p->closed;
 	pthread_mutex_unlock(&p->lock);
 	p->writing->n = p->writing->words.n = p->writing->words.nruns = 0;
@@ -65,7 +81,7 @@ bool pipe_turn(struct pipe *p)
 void pipe_end(struct pipe *p)
 {
 	pthread_mutex_lock(&p->lock);
-	p->wrote++;
+	pass_on(p);
 	p->ended = true;
 	pthread_cond_signal(&p->filled);
 	pthread_mutex_unlock(&p->lock);
@@ -74,9 +90,10 @@ void pipe_end(struct pipe *p)
 /* The lock is held. */
 static void give_back(struct pipe *p)
 {
-	p->taken += p->reading;
+	if (p->reading)
+		p->free[p->nfree++] = p->passed[p->taken++ % PIPE_BLOCKS];
 	p->reading = false;
-	if (passed(p) <= HALF)
+	if (on_their_way(p) <= HALF)
 		pthread_cond_signal(&p->emptied);
 }
 
@@ -96,12 +113,12 @@ struct pipe_block *pipe_get(struct pipe *p)
 {
 	pthread_mutex_lock(&p->lock);
 	give_back(p);
-	while (!p->ended && (p->waits ? passed(p) < HALF : !passed(p)))
+	while (!p->ended && (p->waits ? on_their_way(p) < HALF : !on_their_way(p)))
 		p->waits = wait_for_half(p);
 	p->waits = false;
-	p->reading = passed(p);
+	p->reading = on_their_way(p);
 	pthread_mutex_unlock(&p->lock);
-	return p->reading ? &p->blocks[p->taken % PIPE_BLOCKS] : NULL;
+	return p->reading ? p->passed[p->taken % PIPE_BLOCKS] : NULL;
 }
 
 void pipe_close(struct pipe *p)

@@ -2,9 +2,10 @@
 /*
  * pipe.h - words, or samples, from the thread that decodes packets to the thread that analyses them.
  *
- * Blocks of them go around in a ring; neither side waits for a single one. A word is 16 or 24 bytes and a sample 64, so
- * samples are made behind the pipe, except where recovering instructions from branches (recover.h) takes as long as all
- * the rest.
+ * Blocks of them go there and come back; neither side waits for a single one. The writer takes the one that came back
+ * last, so that no more of them are touched than were ever on their way at once. A word is 16 or 24 bytes and a sample
+ * 64, so samples are made behind the pipe, except where recovering instructions from branches (recover.h) takes as long
+ * as all the rest.
  */
 #pragma once
 
@@ -28,12 +29,15 @@ struct pipe_block {
 };
 
 struct pipe {
-	pthread_mutex_t lock;		/* of the next ones */
-	pthread_cond_t filled, emptied; /* half of the blocks */
-	uint32_t wrote, taken;		/* blocks passed on, and given back */
-	bool ended, closed;		/* by the writer; by the reader, who wants no more */
-	bool reading, waits;		/* the reader's: it has a block; it waits until half of them are there */
-	struct pipe_block *writing;	/* the writer's */
+	pthread_mutex_t lock;		      /* of the next ones */
+	pthread_cond_t filled, emptied;	      /* half of the blocks */
+	uint32_t wrote, taken;		      /* blocks passed on, and given back */
+	bool ended, closed;		      /* by the writer; by the reader, who wants no more */
+	bool reading, waits;		      /* the reader's: it has a block; it waits until half of them are there */
+	uint32_t nfree;			      /* blocks that nobody has, */
+	struct pipe_block *free[PIPE_BLOCKS]; /* the one to be taken first behind the others */
+	struct pipe_block *passed[PIPE_BLOCKS]; /* those that were passed on, from `taken` on; a ring */
+	struct pipe_block *writing;		/* the writer's */
 	struct pipe_block blocks[PIPE_BLOCKS];
 };
 

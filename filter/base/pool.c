@@ -10,7 +10,7 @@
 
 /* Blocks double from the first size to the last: a small program takes little, and no block is mapped in vain. */
 #define BLOCK_FIRST (16 << 10)
-#define BLOCK_LAST  (256 << 10)
+#define BLOCK_LAST  (64 << 10)
 
 struct pool_block {
 	struct pool_block *before;

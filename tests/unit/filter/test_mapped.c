@@ -79,16 +79,69 @@ static void read_all(const char *at)
 static void test_given_back(void **state)
 {
 	char *at = map(PROT_READ, MAP_SHARED);
+	struct mapped m = { .path = path }, other = { .path = "/tmp/ocular-test-mapped" }, part = { .path = path + 1 };
+	struct mapped unknown = { 0 };
 
 	(void)state;
 	read_all(at);
 	assert_int_equal(kept(at), SIZE / 1024);
-	mapped_give_back(path);
+	assert_true(mapped_give_back(&m));
 	assert_int_equal(kept(at), 0);
 	read_all(at);
-	mapped_give_back("/tmp/ocular-test-mapped"); /* another file */
-	mapped_give_back(path + 1);
+	assert_false(mapped_give_back(&other));
+	assert_false(mapped_give_back(&part));
+	assert_false(mapped_give_back(&unknown));
 	assert_int_equal(kept(at), SIZE / 1024);
+	munmap(at, SIZE);
+}
+
+static void test_found_once(void **state)
+{
+	char *at = map(PROT_READ, MAP_SHARED);
+	struct mapped m = { .path = path };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		read_all(at);
+		assert_true(mapped_give_back(&m));
+		assert_int_equal(kept(at), 0);
+		assert_int_equal(m.begin, (unsigned long)at);
+	}
+	munmap(at, SIZE);
+}
+
+/* In its place there is memory that no file has; then the file is mapped again, elsewhere. */
+static void test_mapping_ends(void **state)
+{
+	char *at = map(PROT_READ, MAP_SHARED), *again;
+	struct mapped m = { .path = path };
+
+	(void)state;
+	assert_true(mapped_give_back(&m));
+	assert_ptr_equal(mmap(at, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), at);
+	memset(at, 'x', SIZE);
+	assert_false(mapped_give_back(&m));
+	assert_true(at[0] == 'x' && at[SIZE - 1] == 'x');
+	again = map(PROT_READ, MAP_SHARED);
+	read_all(again);
+	mapped_give_back(&m);
+	assert_int_equal(kept(again), 0);
+	munmap(again, SIZE);
+	munmap(at, SIZE);
+}
+
+/* The caller then asks less often. */
+static void test_moves(void **state)
+{
+	char *at, *before = map(PROT_READ, MAP_SHARED);
+	struct mapped m = { .path = path };
+
+	(void)state;
+	assert_true(mapped_give_back(&m));
+	at = map(PROT_READ, MAP_SHARED);
+	munmap(before, SIZE);
+	assert_false(mapped_give_back(&m));
+	assert_true(mapped_give_back(&m));
 	munmap(at, SIZE);
 }
 
@@ -99,7 +152,7 @@ static void test_what_is_written_stays(void **state)
 	(void)state;
 	own[7] = once[7] = 'x';
 	mprotect(once, SIZE, PROT_READ); /* cannot be written any more, but is not the file's */
-	mapped_give_back(path);
+	mapped_give_back(&(struct mapped){ .path = path });
 	assert_true(own[7] == 'x' && once[7] == 'x');
 	munmap(own, SIZE);
 	munmap(once, SIZE);
@@ -109,6 +162,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_given_back),
+		cmocka_unit_test(test_found_once),
+		cmocka_unit_test(test_mapping_ends),
+		cmocka_unit_test(test_moves),
 		cmocka_unit_test(test_what_is_written_stays),
 	};
 

@@ -101,12 +101,62 @@ static void test_closed(void **state)
 	free(w.pipe);
 }
 
+/* True: more is wanted. */
+static bool write_block(struct pipe *p)
+{
+	bool more = true;
+
+	for (int i = 0; i < PIPE_SAMPLES; i++)
+		more = pipe_put(p);
+	return more;
+}
+
+/* One is written and one is read while a third is passed on: no others are touched, however many follow. */
+static void test_few_are_touched(void **state)
+{
+	struct pipe *p = calloc(1, sizeof(*p));
+
+	(void)state;
+	assert_int_equal(pipe_init(p), 0);
+	for (int i = 0; i < 10 * PIPE_BLOCKS; i++) {
+		pipe_room(p)->count = i;
+		assert_true(write_block(p));
+		struct pipe_block *b = pipe_get(p);
+
+		assert_int_equal(b->samples[0].count, i);
+		assert_true(b - p->blocks < 3);
+	}
+	pipe_free(p);
+	free(p);
+}
+
+/* A writer that does not stop when it was told to has room all the same. */
+static void test_goes_on_after_the_end(void **state)
+{
+	struct pipe *p = calloc(1, sizeof(*p));
+
+	(void)state;
+	assert_int_equal(pipe_init(p), 0);
+	for (int i = 0; i < PIPE_BLOCKS - 2; i++)
+		assert_true(write_block(p));
+	pipe_close(p);
+	for (int i = 0; i < 3 * PIPE_BLOCKS; i++) {
+		assert_false(write_block(p));
+		assert_in_range(p->writing - p->blocks, 0, PIPE_BLOCKS - 1);
+		assert_int_equal(p->writing->n, 0);
+	}
+	pipe_free(p);
+	free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_looks),
 		cmocka_unit_test(test_closed),
+		cmocka_unit_test(test_few_are_touched),
+		cmocka_unit_test(test_goes_on_after_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
