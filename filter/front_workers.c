@@ -125,13 +125,20 @@ static struct pt_apart threads_apart(const struct front_ipt *f, const struct ana
 	return (struct pt_apart){ some_is_without_gil(&a->codes) ? is_without_gil : NULL, &a->codes };
 }
 
+/* Those that share a GIL do not run at the same time: words of theirs are merged by the turn, which costs little. */
+static unsigned most_workers(const struct pt_apart *threads, const struct analysis *a, const struct options *o)
+{
+	bool alternate = threads->of == is_any && !some_is_without_gil(&a->codes);
+
+	return o->workers ?: alternate || cpus() > WORKERS_LEAST ? (unsigned)cpus() : WORKERS_LEAST;
+}
+
 /* Processes stay whole unless one of them would keep most workers waiting. */
 static int make_best(struct pt_parts *p, const struct front_ipt *f, const struct analysis *a, const struct options *o)
 {
 	const struct pt_apart none = { 0 };
 	struct pt_apart threads;
-	unsigned most = o->workers ?: cpus() > WORKERS_LEAST ? (unsigned)cpus() : WORKERS_LEAST;
-	int err = pt_parts_make(p, &f->trace, most, &none);
+	int err = pt_parts_make(p, &f->trace, most_workers(&none, a, o), &none);
 
 	if (err || p->most <= p->all / 100 * LARGEST_PERCENT)
 		return err;
@@ -139,7 +146,7 @@ static int make_best(struct pt_parts *p, const struct front_ipt *f, const struct
 	if (!threads.of)
 		return 0;
 	pt_parts_free(p);
-	return pt_parts_make(p, &f->trace, most, &threads);
+	return pt_parts_make(p, &f->trace, most_workers(&threads, a, o), &threads);
 }
 
 static int make_parts(struct pt_parts *p, const struct front_ipt *f, const struct analysis *a, const struct options *o,
