@@ -2,8 +2,8 @@
 /*
  * others.h - what threads of a process that other workers analyse do with its GIL (model/gil_apart.h).
  *
- * All words are decoded twice: first each worker looks through its own for those that others have to know of, then,
- * when it knows theirs, it analyses its own. To keep them in memory instead would take longer than to decode them.
+ * All words are read twice: first each worker looks through its own for those that others have to know of, which skips
+ * most, then, when it knows theirs, it analyses its own. To keep them in memory instead would take longer.
  * Times are ticks of the clock, told as cycles (pt_trace_tell_ticks()): one nanosecond has several, and it may matter
  * what comes first.
  * Functions that return an int return 0 or a negative errno; -EAGAIN: the parts cannot be analysed apart.
