@@ -81,6 +81,8 @@ FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # `make PYTHON=…` is for that one; a PYTHON of the environment is a candidate among others.
 ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
+# Looked for once, when first needed.
+PYTHONS  = $(eval PYTHONS := $(shell scripts/find-pythons $(ONLY)))$(PYTHONS)
 # V=1 shows whole commands.
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
@@ -153,11 +155,11 @@ $B/perf/ocular.so: $B/obj/filter/front_perf.o $(call OBJ,$(filter-out $(SRC_late
 LISTS := $(addprefix $B/,record-options modes backends)
 $(LISTS): helper-ext/ocular/options.py
 	@mkdir -p $(@D)
-	$(call say,GEN)$$(scripts/find-pythons $(ONLY) | head -n 1) -I $< $(@F) >$@
+	$(call say,GEN)$(firstword $(PYTHONS)) -I $< $(@F) >$@
 
 $B/gen/record_options.h: helper-ext/ocular/options.py
 	@mkdir -p $(@D)
-	$(call say,GEN)$$(scripts/find-pythons $(ONLY) | head -n 1) -I $< $(@F) >$@
+	$(call say,GEN)$(firstword $(PYTHONS)) -I $< $(@F) >$@
 $B/obj/helper-ext/record/options.o: $B/gen/record_options.h
 
 ext: $(PACKAGE) $(LISTS)
@@ -180,7 +182,7 @@ $B/gen/%.css.inc: filter/report/%.css
 # Its script likewise, and the script's hash.
 $B/gen/report.js.inc: scripts/page-script $(wildcard filter/report/*.js)
 	@mkdir -p $(@D)
-	$(call say,GEN)$$(scripts/find-pythons $(ONLY) | head -n 1) -I $^ >$@.part && mv $@.part $@
+	$(call say,GEN)$(firstword $(PYTHONS)) -I $^ >$@.part && mv $@.part $@
 $B/obj/filter/report/html.o: $B/gen/report.css.inc $B/gen/report.js.inc
 
 $B/obj/filter/%.o $B/obj/helper-ext/shared/%.o: override CFLAGS += $(LTO)
@@ -209,8 +211,6 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
-# Looked for once, when first needed.
-PYTHONS  = $(eval PYTHONS := $(shell scripts/find-pythons $(ONLY)))$(PYTHONS)
 DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py collections.py imports.py exceptions.py spans.py identity.py tasks.py greenlets.py greenlet_libraries.py cpu.py waits.py locks.py first_screen.py selection.py workers.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
 # Only with a Python without a GIL: make test-free-threaded.
 RACES   := tests/doors/test_races.py

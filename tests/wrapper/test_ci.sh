@@ -16,6 +16,7 @@ case $name in
 'make test') : >build/.setup-test ;;
 esac
 echo "$name" >>seen
+[ "$name" != "$WORKS" ] || awk 'BEGIN { for (n = 0; n < 30000000; n++) m += n }'
 case $name in 'make test'*) echo "$name: ${TESTS_AT_ONCE:-processors}" >>seen ;; esac
 [ "$name" != "$WAITS" ] || until ls "$TMPDIR"/*.all >/dev/null 2>&1; do sleep 0.05; done
 echo '1 passed, 0 failed, 0 skipped'
@@ -46,8 +47,10 @@ ok "it begins when the packages are there" before 'make test' 'make build-types'
 ok "nothing is told of what was made" none_is_told
 ok "beside what is made ahead, a test for each processor" grep -qx 'make test: processors' tree/seen
 mkdir tmp
-WAITS='make test-bare' TMPDIR=$scratch/tmp run nothing
+WORKS='make fuzz' WAITS='make test-bare' TMPDIR=$scratch/tmp run nothing
 ok "... and when all of it is made, one more" grep -qx "make test-free-threaded: $(($(nproc) + 1))" tree/seen
+ok "the processor time of a step that takes some is told" grep -qx '=== make fuzz: [1-9][0-9]* s of processor time in [0-9]* s' told
+ok "... and of one that takes none" grep -qx '=== make types: 0 s of processor time in [0-9]* s' told
 run 'free-threaded'
 ok "what could not be made is told" grep -q 'free-threaded is not to be had' told
 ok "... and its step tries by itself" before 'bare --trees' 'make test-free-threaded'
