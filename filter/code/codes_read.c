@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/lines.h"
@@ -133,11 +134,22 @@ static int open_table(const struct codes *c, const struct process *p, int *err)
 	return fd;
 }
 
+/* A row of a table takes about as many bytes as its text has. */
+static void expect_rows(struct process *p, int fd)
+{
+	struct stat st;
+
+	p->pool.expected = fstat(fd, &st) == 0 && st.st_size > p->read ? st.st_size - p->read : 0;
+}
+
 static int read_table(struct codes *c, struct process *p, int fd)
 {
 	struct lines from = { .fd = fd };
-	int err = read_lines(c, p, &from);
+	int err;
 
+	expect_rows(p, fd);
+	err = read_lines(c, p, &from);
+	p->pool.expected = 0;
 	lines_free(&from);
 	close(fd);
 	if (err == -ENOMEM)
