@@ -27,13 +27,13 @@ static inline bool read_instr(struct instr *in, const int64_t *row, int64_t befo
 static bool read_instrs(struct process *p, struct code *code, const struct number_rows *rows)
 {
 	struct instr *in = code->instrs = pool_take(&p->pool, rows->n * sizeof(*in));
-	const int64_t *row = rows->all, *end = row + rows->n * rows->width;
 	int64_t before = -1;
+	size_t i = 0;
 
-	for (; in && row < end && read_instr(in, row, before); row += rows->width)
-		before = in++->offset;
-	code->ninstrs = in - code->instrs;
-	return in && row == end && !rows->damaged;
+	for (; in && i < rows->n && read_instr(&in[i], rows->all + i * rows->width, before); i++)
+		before = in[i].offset;
+	code->ninstrs = i;
+	return in && i == rows->n && !rows->damaged;
 }
 
 /* Are there back-edges? */
