@@ -188,7 +188,7 @@ struct process {
 	struct map threads; /* tid -> char *name */
 	struct copier *copiers;
 	uint32_t ncopiers;
-	struct pool pool; /* names, instrs and back_edges of its code objects, */
+	struct pool pool; /* its code objects, their names, instrs and back_edges, */
 	char *file;	  /* and in it the file of the last one */
 	struct map names; /* hash of file, qualname and line -> struct code: of codes_intern */
 	uint32_t named;	  /* codes below this are in names */

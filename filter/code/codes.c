@@ -25,6 +25,7 @@ int codes_init(struct codes *c, const char *dir)
 	return 0;
 }
 
+/* What it owns: itself it is its process's pool's. */
 static void code_free(struct code *code)
 {
 	if (!code)
@@ -33,7 +34,6 @@ static void code_free(struct code *code)
 		code->release(code);
 	copies_clear(code);
 	free(code->walk);
-	free(code);
 }
 
 /* It shares all with another one but what was counted, and codes that were made for it. */
@@ -42,12 +42,10 @@ static void copy_free(struct process *p)
 	for (uint32_t i = 0; i < p->ncodes; i++) {
 		struct code *code = p->codes[i];
 
-		if (code && code->of && code->release)
-			code->release(code);
-		if (code && code->of)
-			free(code);
-		else
+		if (!code || !code->of)
 			code_free(code);
+		else if (code->release)
+			code->release(code);
 	}
 	for (int i = 0; i < CODE_GENERATIONS; i++)
 		code_free(p->collections[i]);
@@ -347,7 +345,7 @@ struct code *codes_add(struct process *p, uint32_t id)
 	at = &p->codes[id - p->base];
 	if (*at)
 		return *at;
-	code = calloc(1, sizeof(*code));
+	code = pool_take(&p->pool, sizeof(*code));
 	if (!code)
 		return NULL;
 	code->id = id;
@@ -454,7 +452,7 @@ struct code *codes_collection(struct process *p, unsigned generation)
 {
 	struct code **at = &p->collections[generation];
 
-	if (*at || !(*at = calloc(1, sizeof(**at))))
+	if (*at || !(*at = pool_take(&p->pool, sizeof(**at))))
 		return *at;
 	(*at)->process = p;
 	(*at)->entry = -1;

@@ -22,7 +22,7 @@ static struct process *copy_of(struct process *p, const struct process *of)
 
 static struct code *copy_code(struct process *p, struct code *of)
 {
-	struct code *code = malloc(sizeof(*code));
+	struct code *code = pool_take(&p->pool, sizeof(*code));
 
 	if (!code)
 		return NULL;

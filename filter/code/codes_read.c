@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/lines.h"
@@ -19,7 +20,7 @@ static const struct line_kind *const kinds[] = {
 	codes_read_header, codes_read_code, codes_read_names, codes_read_process, codes_read_recording,
 };
 
-/* NULL: of a kind that this Ocular does not know, or has rows. */
+/* NULL: of a kind that this Ocular does not know, has rows, or is flat. */
 static line_reader find_reader(const char *kind)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -47,8 +48,7 @@ static bool read_quickly(struct number_rows *rows, struct flat_line *line, const
 {
 	struct cut_line rest;
 
-	line->object = NULL;
-	line->n = 0;
+	flat_line_begin(line);
 	if (!number_rows_cut(rows, text, length, &rest) || *rest.head != '{' ||
 	    !flat_line_add(line, rest.head + 1, rest.head_length - 1) || rest.tail[rest.tail_length - 2] != '}')
 		return false;
@@ -67,6 +67,23 @@ static const struct rows_kind *find_flat(const struct flat_line *line, const cha
 	return k->kind ? k : NULL;
 }
 
+/* The same of a line without rows. */
+static bool read_flat(struct flat_line *line, const char *text, size_t length)
+{
+	flat_line_begin(line);
+	return length > strlen("{}\n") && *text == '{' && !memcmp(text + length - 2, "}\n", 2) &&
+	       flat_line_add(line, text + 1, length - strlen("{}\n"));
+}
+
+static flat_reader find_flat_reader(const struct flat_line *line)
+{
+	const struct flat_kind *k = codes_read_flat;
+
+	while (k->kind && !flat_line_is(line, "kind", k->kind))
+		k++;
+	return k->read;
+}
+
 static int read_rows_line(struct codes *c, struct process *p, json_t *object, const struct rows_kind *kind,
 			  struct number_rows *rows)
 {
@@ -79,11 +96,15 @@ static int read_rows_line(struct codes *c, struct process *p, json_t *object, co
 static int read_object(struct codes *c, struct process *p, struct number_rows *rows, json_t *line)
 {
 	const char *kind = json_string_value(json_object_get(line, "kind"));
+	const struct flat_line as_flat = { .object = line };
 	const struct rows_kind *with_rows = kind ? find_rows(kind) : NULL;
+	flat_reader flat = kind ? find_flat_reader(&as_flat) : NULL;
 	line_reader reader = kind && !with_rows ? find_reader(kind) : NULL;
 
 	if (with_rows)
 		return read_rows_line(c, p, line, with_rows, rows);
+	if (flat)
+		return flat(p, &as_flat);
 	return !kind ? -EINVAL : reader ? reader(c, p, line) : 0;
 }
 
@@ -91,11 +112,15 @@ static int read_line(struct codes *c, struct process *p, struct number_rows *row
 {
 	struct flat_line line;
 	const struct rows_kind *kind = read_quickly(rows, &line, text, length) ? find_flat(&line, rows->member) : NULL;
+	flat_reader flat;
 	json_t *object;
 	int err;
 
 	if (kind)
 		return kind->read(c, p, &line, rows);
+	flat = !rows->member && read_flat(&line, text, length) ? find_flat_reader(&line) : NULL;
+	if (flat)
+		return flat(p, &line);
 	object = json_loadb(text, length, 0, NULL);
 	err = read_object(c, p, rows, object);
 	json_decref(object);
@@ -133,11 +158,22 @@ static int open_table(const struct codes *c, const struct process *p, int *err)
 	return fd;
 }
 
+/* A row of a table takes about as many bytes as its text has. */
+static void expect_rows(struct process *p, int fd)
+{
+	struct stat st;
+
+	p->pool.expected = fstat(fd, &st) == 0 && st.st_size > p->read ? st.st_size - p->read : 0;
+}
+
 static int read_table(struct codes *c, struct process *p, int fd)
 {
 	struct lines from = { .fd = fd };
-	int err = read_lines(c, p, &from);
+	int err;
 
+	expect_rows(p, fd);
+	err = read_lines(c, p, &from);
+	p->pool.expected = 0;
 	lines_free(&from);
 	close(fd);
 	if (err == -ENOMEM)

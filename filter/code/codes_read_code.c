@@ -12,28 +12,28 @@
 #include "copies.h"
 #include "heads.h"
 
-static bool read_instr(struct instr *in, const int64_t *row)
+/* `before`: the offset of the one before it; -1: it is the first. */
+static inline bool read_instr(struct instr *in, const int64_t *row, int64_t before)
 {
-	int64_t offset = row[0], line = row[1], opcode = row[2], target = row[3];
+	int64_t offset = row[0], opcode = row[2];
 
 	*in = (struct instr){
-		.offset = offset, .line = line, .target = target, .base = opcode, .adaptive = opcode, .first = opcode
+		.offset = offset, .line = row[1], .target = row[3], .base = opcode, .adaptive = opcode, .first = opcode
 	};
-	return offset >= 0 && opcode >= 0 && opcode < 256;
+	return offset >= 0 && (int64_t)in->offset > before && opcode >= 0 && opcode < 256;
 }
 
 /* Reads rows up to the first that is damaged or out of order, and says whether all were good. */
 static bool read_instrs(struct process *p, struct code *code, const struct number_rows *rows)
 {
-	code->instrs = pool_take(&p->pool, rows->n * sizeof(*code->instrs));
-	for (size_t i = 0; i < rows->n; i++) {
-		struct instr *in = &code->instrs[i];
+	struct instr *in = code->instrs = pool_take(&p->pool, rows->n * sizeof(*in));
+	int64_t before = -1;
+	size_t i = 0;
 
-		if (!code->instrs || !read_instr(in, rows->all + i * rows->width) || (i && in->offset <= in[-1].offset))
-			return false;
-		code->ninstrs = i + 1;
-	}
-	return code->instrs && !rows->damaged;
+	for (; in && i < rows->n && read_instr(&in[i], rows->all + i * rows->width, before); i++)
+		before = in[i].offset;
+	code->ninstrs = i;
+	return in && i == rows->n && !rows->damaged;
 }
 
 /* Are there back-edges? */
@@ -114,14 +114,26 @@ static int read_code(struct codes *c, struct process *p, const struct flat_line 
 
 /* --- which instructions were specialised ----------------------------------------------------------------- */
 
+/* code_index(), most often a little behind `at`: its rows have ascending offsets. */
+static uint32_t index_behind(const struct code *code, uint32_t at, int64_t offset)
+{
+	if (at >= code->ninstrs || code->instrs[at].offset > offset)
+		return code_index(code, offset);
+	while (at + 1 < code->ninstrs && code->instrs[at + 1].offset <= offset)
+		at++;
+	return at;
+}
+
 /* Calls set for each instruction in a line's opcodes. `copy`: copies.h; NULL where threads have none. */
 static int read_opcodes(struct code *code, const struct number_rows *rows, struct copy *copy,
 			void (*set)(struct code *code, struct copy *copy, uint32_t i, uint8_t opcode))
 {
+	uint32_t at = 0;
+
 	for (size_t i = 0; i < rows->n; i++) {
 		int64_t offset = rows->all[i * rows->width], opcode = rows->all[i * rows->width + 1];
-		uint32_t at = code_index(code, offset);
 
+		at = index_behind(code, at, offset);
 		if (opcode < 0 || opcode > 255)
 			return -EINVAL;
 		if (at < code->ninstrs && code->instrs[at].offset == offset)

@@ -22,6 +22,14 @@ struct line_kind {
 	line_reader read;
 };
 
+/* The same of lines of texts and numbers. */
+typedef int (*flat_reader)(struct process *p, const struct flat_line *line);
+
+struct flat_kind {
+	const char *kind;
+	flat_reader read;
+};
+
 /* The same of lines of texts, numbers and one member that is rows of numbers, which are apart. */
 typedef int (*rows_reader)(struct codes *c, struct process *p, const struct flat_line *line,
 			   const struct number_rows *rows);
@@ -33,6 +41,7 @@ struct rows_kind {
 
 extern const struct line_kind codes_read_header[], codes_read_code[], codes_read_names[], codes_read_process[],
 	codes_read_recording[];
+extern const struct flat_kind codes_read_flat[];
 extern const struct rows_kind codes_read_rows[];
 
 static inline int64_t get_int(json_t *o, const char *key, int64_t otherwise)

@@ -2,6 +2,7 @@
 /* A part of JSON: nothing is accepted that jansson would refuse. */
 #include "flat_line.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,29 +11,32 @@
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Not 0: one of the eight bytes is. */
+/* Not 0: one of the eight bytes is; the lowest bit is the highest one of the first of them. */
 static inline uint64_t zeros(uint64_t bytes)
 {
 	return (bytes - EACH(0x01)) & ~bytes & EACH(0x80);
 }
 
-/* Are the next eight bytes ASCII characters that stand for themselves? */
-static inline bool are_plain(const char *s)
+/* How many of the next eight bytes are ASCII characters that stand for themselves, up to the first that is none. */
+static inline unsigned plain_bytes(const char *s)
 {
-	uint64_t bytes;
+	uint64_t bytes, others;
 
 	memcpy(&bytes, s, sizeof(bytes));
-	return !((bytes | (bytes - EACH(0x20))) & EACH(0x80)) && !zeros(bytes ^ EACH('"')) &&
-	       !zeros(bytes ^ EACH('\\'));
+	bytes = le64toh(bytes);
+	others = ((bytes | (bytes - EACH(0x20))) & EACH(0x80)) | zeros(bytes ^ EACH('"')) | zeros(bytes ^ EACH('\\'));
+	return others ? (unsigned)__builtin_ctzll(others) / 8 : sizeof(bytes);
 }
 
 /* Up to the quotation mark that ends the text from s on. NULL: none, or what needs more than a copy. */
 static const char *end_of_text(const char *s, const char *end)
 {
-	while (end - s >= (ptrdiff_t)sizeof(uint64_t) && are_plain(s))
-		s += sizeof(uint64_t);
+	size_t n = sizeof(uint64_t);
+
+	while (n == sizeof(uint64_t) && end - s >= (ptrdiff_t)sizeof(uint64_t))
+		s += n = plain_bytes(s);
 	while (s < end && *s != '"') {
-		size_t n = (uint8_t)*s < 0x80 ? 1 : text_sequence(s);
+		n = (uint8_t)*s < 0x80 ? 1 : text_sequence(s);
 
 		if (!n || (uint8_t)*s < 0x20 || *s == '\\')
 			return NULL;
@@ -87,23 +91,45 @@ static const char *read_member(struct flat_member *m, const char *s, const char 
 	return read_value(m, last + 2, end);
 }
 
+static inline unsigned slot_of(const char *key, size_t length)
+{
+	return ((uint8_t)*key + 4 * length) % FLAT_SLOTS;
+}
+
+void flat_line_begin(struct flat_line *l)
+{
+	l->object = NULL;
+	l->n = 0;
+	memset(l->last, 0, sizeof(l->last));
+}
+
+static const char *add_member(struct flat_line *l, const char *s, const char *end)
+{
+	struct flat_member *m = &l->all[l->n++];
+
+	s = read_member(m, s, end);
+	if (s)
+		l->last[slot_of(m->key, m->key_length)] = l->n;
+	return s;
+}
+
 /* `end` is in the line, whose last byte is a newline: a number ends before it, or makes this fail. */
 bool flat_line_add(struct flat_line *l, const char *text, size_t length)
 {
 	const char *s = text, *end = text + length;
 
-	while (l->n < FLAT_MOST && (s = read_member(&l->all[l->n++], s, end)) && s < end)
+	while (l->n < FLAT_MOST && (s = add_member(l, s, end)) && s < end)
 		if (*s++ != ',')
 			return false;
 	return s == end;
 }
 
-/* The last one. */
+/* The last one: of those with keys of one hash, most often the last. */
 static const struct flat_member *find(const struct flat_line *l, const char *key)
 {
 	size_t length = strlen(key);
 
-	for (unsigned i = l->n; i--;)
+	for (unsigned i = l->last[slot_of(key, length)]; i--;)
 		if (l->all[i].key_length == length && !memcmp(l->all[i].key, key, length))
 			return &l->all[i];
 	return NULL;

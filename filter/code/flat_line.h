@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FLAT_MOST 16
+#define FLAT_MOST  16
+#define FLAT_SLOTS 64
 
 enum flat_type {
 	FLAT_TEXT,
@@ -31,11 +32,16 @@ struct flat_member {
 struct flat_line {
 	const json_t *object; /* not NULL: this has the members */
 	unsigned n;
+	uint8_t last
+		[FLAT_SLOTS]; /* by a hash of their keys, where the last one is in `all`, from 1; 0: there is none */
 	struct flat_member all[FLAT_MOST];
 };
 
+/* A line that has no members yet; another one that is all 0 has none, either. */
+void flat_line_begin(struct flat_line *l);
+
 /*
- * Adds the members of "a":1,"b":"x" to a line that is all 0 at first. False: it is in another notation than the
+ * Adds the members of "a":1,"b":"x" to a line. False: it is in another notation than the
  * extension's, has an escaped character, or is damaged.
  */
 bool flat_line_add(struct flat_line *l, const char *text, size_t length);

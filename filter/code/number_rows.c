@@ -45,12 +45,23 @@ static bool make_room(struct number_rows *r, size_t rows)
 	return r->all;
 }
 
-/* A number's text with what ends it, and what it is; `mask` has its bytes, and is 0 where there are too many. */
-struct seen {
-	uint64_t text, mask;
-	unsigned length;
-	int64_t number;
-};
+/* One number and the `end` behind it. */
+static inline const char *read_number(const char *s, int64_t *number, char end)
+{
+	s = number_read(s, number);
+	return s && *s == end ? s + 1 : NULL;
+}
+
+static const char *read_row(const char *s, int64_t *row, unsigned width)
+{
+	if (*s++ != '[')
+		return NULL;
+	for (unsigned i = 0; s && i < width; i++)
+		s = read_number(s, &row[i], i + 1 < width ? ',' : ']');
+	return s;
+}
+
+/* --- rows that are mostly like others ---------------------------------------------------------------------- */
 
 #define SEEN_MOST sizeof(uint64_t)
 
@@ -62,48 +73,100 @@ static inline uint64_t text_at(const char *s)
 	return le64toh(text);
 }
 
-/* One number and the `end` behind it. */
-static inline const char *read_number(const char *s, int64_t *number, char end)
-{
-	s = number_read(s, number);
-	return s && *s == end ? s + 1 : NULL;
-}
+/* A number's text with the comma behind it, and what it is; `mask` has its bytes. */
+struct seen {
+	uint64_t text, mask;
+	unsigned length;
+	int64_t number;
+};
 
-/* The same where it may be the one of the row before: SEEN_MOST bytes can be read. */
-static inline const char *read_seen(const char *s, int64_t *number, char end, struct seen *seen)
+/* False: it is none, or has more than SEEN_MOST bytes. */
+static inline bool see(struct seen *seen, const char *s)
 {
-	uint64_t text = text_at(s);
-	const char *behind;
+	const char *behind = read_number(s, &seen->number, ',');
 
-	*number = seen->number;
-	if (seen->mask && !((text ^ seen->text) & seen->mask))
-		return s + seen->length;
-	behind = read_number(s, number, end);
-	if (!behind)
-		return NULL;
-	seen->text = text;
+	if (!behind || behind - s >= (ptrdiff_t)SEEN_MOST)
+		return false;
 	seen->length = behind - s;
-	seen->mask = seen->length < SEEN_MOST ? (UINT64_C(1) << 8 * seen->length) - 1 : 0;
-	seen->number = *number;
-	return behind;
+	seen->mask = (UINT64_C(1) << 8 * seen->length) - 1;
+	seen->text = text_at(s) & seen->mask;
+	return true;
 }
 
-/* Every second number repeats. */
-static inline const char *read_repeating_row(const char *s, int64_t *row, struct seen *second, struct seen *fourth)
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The lowest bit is the highest of the first ] of the text; 0: there is none. */
+static inline uint64_t brackets(uint64_t text)
 {
+	uint64_t other = text ^ EACH(']');
+
+	return (other - EACH(0x01)) & ~other & EACH(0x80);
+}
+
+/* The end of a row up to its first ], which is the highest byte. */
+struct key {
+	uint64_t text; /* 0: it has more than SEEN_MOST bytes */
+	unsigned length;
+};
+
+static inline struct key key_of(const char *s)
+{
+	uint64_t text = text_at(s), found = brackets(text);
+	unsigned last = found ? __builtin_ctzll(found) : 0;
+
+	return (struct key){ found ? text << (63 - last) : 0, last / 8 + 1 };
+}
+
+static inline struct row_end *find_end(struct row_end *ends, uint64_t text)
+{
+	return &ends[text * UINT64_C(0x9e3779b97f4a7c15) >> (64 - ROW_ENDS_BITS)];
+}
+
+/*
+ * A row of four numbers and SEEN_MOST bytes behind each. The second is mostly that of the row before. The last two are
+ * looked up by their text: how long an opcode is no processor foresees. NULL: it is longer, or none.
+ */
+static inline const char *read_like(const char *s, int64_t *row, struct seen *line, struct row_end *ends)
+{
+	const struct row_end *end;
+	struct key key;
+
 	s = *s == '[' ? read_number(s + 1, &row[0], ',') : NULL;
-	s = s ? read_seen(s, &row[1], ',', second) : NULL;
-	s = s ? read_number(s, &row[2], ',') : NULL;
-	return s ? read_seen(s, &row[3], ']', fourth) : NULL;
+	if (!s || (((text_at(s) & line->mask) != line->text || !line->mask) && !see(line, s)))
+		return NULL;
+	key = key_of(s + line->length);
+	end = find_end(ends, key.text);
+	if (end->text != key.text || !key.text)
+		return NULL;
+	row[1] = line->number;
+	row[2] = end->third;
+	row[3] = end->fourth;
+	return s + line->length + key.length;
 }
 
-static inline const char *read_row(const char *s, int64_t *row, unsigned width)
+/* The end of a row up to `behind` is kept, for the next one that ends so. */
+static void keep_end(struct row_end *ends, const char *behind, const int64_t *row)
 {
-	if (*s++ != '[')
-		return NULL;
-	for (unsigned i = 0; s && i < width; i++)
-		s = read_number(s, &row[i], i + 1 < width ? ',' : ']');
-	return s;
+	const char *s = behind;
+	struct key key;
+
+	for (unsigned commas = 0; commas < 2; commas += *--s == ',')
+		;
+	key = key_of(s + 1);
+	if (key.text)
+		*find_end(ends, key.text) = (struct row_end){ key.text, row[2], row[3] };
+}
+
+static inline const char *read_like_or_new(struct number_rows *r, const char *s, int64_t *row, struct seen *line)
+{
+	const char *behind = read_like(s, row, line, r->ends);
+
+	if (behind)
+		return behind;
+	behind = read_row(s, row, 4);
+	if (behind)
+		keep_end(r->ends, behind, row);
+	return behind;
 }
 
 /* What a row and the character behind it have at least, and one of a member that repeats at most. */
@@ -117,15 +180,14 @@ static inline const char *read_row(const char *s, int64_t *row, unsigned width)
 static const char *read_rows(struct number_rows *r, const char *s, const char *end, bool repeats)
 {
 	const unsigned width = r->width;
-	struct seen second = { 0 }, fourth = { 0 };
+	const ptrdiff_t least = repeats ? ROW_MOST + SEEN_MOST : PTRDIFF_MAX;
+	struct seen line = { 0 };
 	int64_t *row = r->all;
 
 	if (*s == ']')
 		return s + 1;
 	for (;; s++) {
-		bool quickly = repeats && end - s > ROW_MOST + (ptrdiff_t)SEEN_MOST;
-
-		s = quickly ? read_repeating_row(s, row, &second, &fourth) : read_row(s, row, width);
+		s = end - s > least ? read_like_or_new(r, s, row, &line) : read_row(s, row, width);
 		row += width;
 		if (!s || *s != ',')
 			break;

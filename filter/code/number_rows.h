@@ -13,12 +13,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The last two numbers of a row, as text and numbers: most rows of a table end as another one did. */
+struct row_end {
+	uint64_t text; /* 0: none */
+	int32_t third, fourth;
+};
+
+#define ROW_ENDS_BITS 9
+
 struct number_rows {
 	const char *member; /* its name; NULL: the line has none that was cut out */
 	unsigned width;	    /* numbers in a row */
 	size_t n, room;
-	int64_t *all; /* width * n */
-	bool damaged; /* behind these comes what is no row */
+	int64_t *all;				 /* width * n */
+	bool damaged;				 /* behind these comes what is no row */
+	struct row_end ends[1 << ROW_ENDS_BITS]; /* by a hash of their text */
 };
 
 /* A line's text without the member. */

@@ -53,6 +53,30 @@ static void test_texts(void **state)
 	pool_free(&p);
 }
 
+#define HUGE_PAGE (2 << 20)
+
+static uintptr_t huge_page(const void *at)
+{
+	return (uintptr_t)at / HUGE_PAGE;
+}
+
+/* What is expected is in huge pages; what does not fit into one is beside them. */
+static void test_much_that_is_expected(void **state)
+{
+	struct pool p = { .expected = 2 * HUGE_PAGE + 1000 };
+	const char *first = pool_take(&p, 100), *last = pool_take(&p, HUGE_PAGE - 1000), *other;
+
+	(void)state;
+	assert_true(huge_page(first) == huge_page(last) && huge_page(first) == huge_page(last + HUGE_PAGE - 1001));
+	assert_int_equal(p.expected, HUGE_PAGE + 1000);
+	assert_true((uintptr_t)first % HUGE_PAGE < 100);
+	other = pool_take(&p, HUGE_PAGE + 1);
+	assert_non_null(other);
+	assert_int_equal(other[HUGE_PAGE], 0);
+	assert_int_equal(p.expected, 0);
+	pool_free(&p);
+}
+
 /* More than there can be. */
 static void test_no_memory(void **state)
 {
@@ -71,6 +95,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_much_that_is_expected),
 		cmocka_unit_test(test_no_memory),
 	};
 

@@ -196,7 +196,8 @@ static void assert_same_code(const struct code *a, const struct code *b, const c
 		    same_text(a->name, b->name) && same_text(a->owner, b->owner) && a->excluded == b->excluded &&
 		    a->coroutine == b->coroutine && a->firstlineno == b->firstlineno && a->units == b->units &&
 		    a->address == b->address && a->line_lookup_ns == b->line_lookup_ns && a->final == b->final &&
-		    a->entry == b->entry && a->ninstrs == b->ninstrs;
+		    a->c == b->c && a->profiled == b->profiled && a->label == b->label && a->entry == b->entry &&
+		    a->ninstrs == b->ninstrs;
 
 	if (!same || (a->ninstrs && memcmp(a->instrs, b->instrs, a->ninstrs * sizeof(*a->instrs)) != 0))
 		fail_msg("read otherwise than by jansson: %s", line);
@@ -246,6 +247,10 @@ static void assert_read_alike(const char *before, const char lines[][256], size_
 	"{\"kind\":\"code\",\"id\":%u,\"file\":\"\xc3\xa9\",\"qualname\":\"f\",\"name\":\"n\",\"owner\":\"o\"," \
 	"\"excluded\":true,\"address\":\"0x7f00aa\",\"units\":9,\"instructions\":[[0,12,2,-1],[20,1,9,0]]," \
 	"\"line_lookup_ns\":9}\n"
+#define ALIKE_FUNCTION \
+	"{\"kind\":\"c_function\",\"id\":%u,\"module\":\"m\",\"qualname\":\"\xc3\xa9\",\"name\":\"n\",\"profiled\":" \
+	"true}\n"
+#define ALIKE_LABEL "{\"kind\":\"label\",\"id\":%u,\"name\":\"\"}\n"
 #define ALIKE_STATE "{\"kind\":\"specialized\",\"id\":%u,\"opcodes\":[[0,200],[20,1]]}\n"
 
 /* Each byte of a line becomes each of some others, one in a line. */
@@ -274,6 +279,8 @@ static void test_any_byte_damaged(void **state)
 	for (unsigned i = 0; i < ALIKE_MOST; i++)
 		length += snprintf(codes + length, sizeof(codes) - length, ALIKE_CODE, ALIKE_FIRST + i);
 	damage_each_byte("", ALIKE_CODE);
+	damage_each_byte("", ALIKE_FUNCTION);
+	damage_each_byte("", ALIKE_LABEL);
 	damage_each_byte(codes, ALIKE_STATE);
 }
 
@@ -295,6 +302,12 @@ static const char odd_lines[][256] = {
 	CODE(300, INSTRUCTIONS("[0,1,2,12345678901]")),
 	CODE(300, ",\"id\":301,\"id\":300" INSTRUCTIONS("[0,1,2,-1]")),
 	"{\"kind\":\"stop\",\"opcodes\":[[1,2]]}\n",
+	"{\"kind\":\"import\",\"id\":300,\"name\":\"a\",\"name\":\"b\"}\n",
+	"{\"kind\":\"import\",\"id\":300,\"name\":\"a\",\"module\":\"builtins\"}\n",
+	"{\"kind\":\"exception\",\"id\":300,\"name\":\"a\"}\n",
+	"{\"kind\":\"import\",\"id\":300,\"name\":\"a\",\"more\":[1]}\n",
+	"{\"kind\":\"text\",\"id\":300,\"name\":\"a\",\"opcodes\":[[1,2]]}\n",
+	"{}\n",
 	"{\"kind\":\"before\",\"id\":300,\"instructions\":[[0,1,2,-1]]}\n",
 };
 

@@ -57,6 +57,11 @@ static void test_the_last_one_counts(void **state)
 	assert_int_equal(flat_line_number(&l, "a", 0), 2);
 	assert_true(add(&l, (char[]){ "\"a\":3\n" })); /* from the line's other end */
 	assert_int_equal(flat_line_number(&l, "a", 0), 3);
+	flat_line_begin(&l);
+	assert_true(!flat_line_has(&l, "a") && add(&l, (char[]){ "\"ax\":1,\"eh\":5,\"ay\":2\n" })); /* of one hash */
+	assert_int_equal(flat_line_number(&l, "ax", 0), 1);
+	assert_int_equal(flat_line_number(&l, "ay", 0), 2);
+	assert_int_equal(flat_line_number(&l, "az", 0), 0);
 }
 
 /* Each byte of a line becomes each of the ASCII characters and some others: what is read, jansson has too. */

@@ -116,6 +116,36 @@ static void test_rows_that_repeat(void **state)
 	number_rows_free(&r);
 }
 
+#define ROWS 2000
+
+/* Of many ends of rows some are kept in one place, and some are too long for that: none is taken for another. */
+static void test_ends_of_rows(void **state)
+{
+	static const int targets[] = { -1, 0, 7, 40, 1234, 99999, -123, 12345678 };
+	struct number_rows r = { 0 };
+	struct cut_line rest;
+	int64_t expected[ROWS][4];
+	char *line = malloc(ROWS * 40 + 64), *end = line;
+
+	(void)state;
+	srand(1);
+	end += sprintf(end, "{\"a\":1,\"instructions\":[");
+	for (int i = 0; i < ROWS; i++) {
+		int lineno = i / 5 % 3 ? i / 5 : -1, opcode = rand() % 256, target = targets[rand() % COUNT(targets)];
+
+		memcpy(expected[i], ((int64_t[]){ i, lineno, opcode, target }), sizeof(expected[i]));
+		end += sprintf(end, "%s[%d,%d,%d,%d]", i ? "," : "", i, lineno, opcode, target);
+	}
+	end += sprintf(end, "]}\n");
+	for (int again = 0; again < 2; again++) {
+		assert_true(number_rows_cut(&r, line, end - line, &rest));
+		assert_int_equal(r.n, ROWS);
+		assert_memory_equal(r.all, expected, sizeof(expected));
+	}
+	free(line);
+	number_rows_free(&r);
+}
+
 #define MANY 5000
 
 /* Room grows; what a longer line left there is not of the next one. */
@@ -181,8 +211,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_cut),	 cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_rows_that_repeat), cmocka_unit_test(test_many_rows),
-		cmocka_unit_test(test_any_notation),
+		cmocka_unit_test(test_rows_that_repeat), cmocka_unit_test(test_ends_of_rows),
+		cmocka_unit_test(test_many_rows),	 cmocka_unit_test(test_any_notation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

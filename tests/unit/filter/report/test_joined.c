@@ -62,6 +62,29 @@ static void test_joined(void **state)
 	codes_free(&codes);
 }
 
+#define ALIKE 60
+
+/* What is evaluated looks alike, whoever does it: of a library's and the program's own, each is a row. */
+static void test_apart_by_origin(void **state)
+{
+	static char library[] = "/lib/python3/dist-packages/click/types.py";
+	struct codes codes;
+	struct row rows[ALIKE];
+
+	(void)state;
+	codes_init(&codes, NULL);
+	for (int i = 0; i < ALIKE; i++) {
+		struct code *code = codes_intern(codes_process(&codes, 7 + i), "<string>", "<module>", 1);
+
+		code->owner = i % 3 ? library : NULL;
+		rows[i] = (struct row){ code, 1, 1 };
+	}
+	assert_int_equal(joined_rows(rows, ALIKE, sizeof(*rows), &codes, by_key, add), 2);
+	assert_true(rows[0].code->process->pid == 7 && rows[0].n == ALIKE / 3);
+	assert_true(rows[1].code->process->pid == 8 && rows[1].n == ALIKE - ALIKE / 3);
+	codes_free(&codes);
+}
+
 static void test_failure(void **state)
 {
 	struct codes codes;
@@ -78,7 +101,8 @@ static void test_failure(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_joined), cmocka_unit_test(test_failure) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_joined), cmocka_unit_test(test_apart_by_origin),
+					    cmocka_unit_test(test_failure) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
