@@ -32,8 +32,7 @@ struct flat_member {
 struct flat_line {
 	const json_t *object; /* not NULL: this has the members */
 	unsigned n;
-	uint8_t last
-		[FLAT_SLOTS]; /* by a hash of their keys, where the last one is in `all`, from 1; 0: there is none */
+	uint8_t last[FLAT_SLOTS]; /* by a hash of their keys: the last one's place in `all`, from 1; 0: none */
 	struct flat_member all[FLAT_MOST];
 };
 
@@ -41,8 +40,8 @@ struct flat_line {
 void flat_line_begin(struct flat_line *l);
 
 /*
- * Adds the members of "a":1,"b":"x" to a line. False: it is in another notation than the
- * extension's, has an escaped character, or is damaged.
+ * Adds the members of "a":1,"b":"x" to a line. False: it is in another notation than the extension's, has an escaped
+ * character, or is damaged.
  */
 bool flat_line_add(struct flat_line *l, const char *text, size_t length);
 
