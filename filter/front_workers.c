@@ -109,10 +109,13 @@ static bool is_one_thread(const struct pt_trace *t)
 	return most > all / 100 * LARGEST_PERCENT;
 }
 
-/* Words are looked through before, then (others.h): with a single CPU one worker is faster. */
+/*
+ * Words are looked through before, then (others.h), and the file is mapped twice: on two CPUs one thread for packets
+ * and one for analysis are faster (docs/benchmarks.md).
+ */
 static bool may_share_gil(const struct front_ipt *f, const struct options *o)
 {
-	return o->workers || (cpus() > 1 && !is_one_thread(&f->trace));
+	return o->workers || (cpus() > 2 && !is_one_thread(&f->trace));
 }
 
 /* Which processes' threads may be apart; of: NULL: none, and records beside the traces need not be read again. */
