@@ -13,8 +13,9 @@
 #define WORD_RUNS_MAX 256
 
 /*
- * Where words are only looked through, with the 32 bits of an event's number (marker.h): before it there were more such
- * events than are told, each within WORDS_PASSED_TICKS of the one before, the first one told. No word of ours is that.
+ * Where words are only looked through, this bit and the 32 bits of an event's number (marker.h) stand for several
+ * events of which only the first, right before it, and the last, this one, are told. Each came at most
+ * WORDS_PASSED_TICKS after the one before. No marker has these bits.
  */
 #define WORDS_PASSED	   (1ull << 32)
 #define WORDS_PASSED_TICKS 4095
@@ -38,7 +39,7 @@ struct words {
 	uint32_t n, nruns;
 	struct word_run runs[WORD_RUNS_MAX];
 	uint64_t bits[WORDS_MAX], ns[WORDS_MAX];
-	uint64_t cycles[WORDS_MAX]; /* core cycles of the thread until then */
+	uint64_t cycles[WORDS_MAX]; /* core cycles of the thread until then; or the TSC (pt_trace_tell_ticks()) */
 };
 
 static inline int words_full(const struct words *w)

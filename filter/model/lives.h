@@ -20,14 +20,17 @@ struct life {
 	bool ended;		    /* that was seen: nothing else has been at that address meanwhile */
 };
 
-/* Of more those that ended are forgotten, the others have to be half as many. 10 MB in each worker. */
+/*
+ * So many are kept, 10 MB in each worker. When there are more, those that ended are forgotten; if the others are more
+ * than half, they are unknown.
+ */
 #define LIVES_MOST (1u << 18)
 
 /* Zeroed: there was none. */
 struct lives {
 	struct life *all;
 	uint32_t n, room;
-	uint64_t forgotten_ns; /* of those that ended up to then, some are not there */
+	uint64_t forgotten_ns; /* some of those that ended until then were forgotten */
 	bool unknown;	       /* there were too many, or there was no memory */
 };
 

@@ -46,15 +46,21 @@ INLINE struct pair read_rare_pair(const uint8_t *p, uint64_t row)
 	return (struct pair){ 0 };
 }
 
+/* A CYC of two bytes and a PTW of four, as of nearly every event. */
+#define ROW_BYTES	8
+#define ROW_MASK	0xffff0107u
+#define ROW		(PTW << 16 | 7)
+#define ROW_CYCLES(row) (((row) >> 3 & 0x1f) | ((row) >> 4 & 0xfe0))
+
 /* A CYC of two bytes, as nearly all are, is seen with its PTW, of 4 bytes or of 8, at once. */
 INLINE struct pair read_pair(const uint8_t *p)
 {
 	uint64_t row = read_word(p);
-	uint64_t cycles = (row >> 3 & 0x1f) | (row >> 4 & 0xfe0);
+	uint64_t cycles = ROW_CYCLES(row);
 
-	if ((row & 0xffff0107) == (PTW << 16 | 7))
-		return (struct pair){ row >> 32, cycles, 2, 8 };
-	if ((row & 0xffff0107) == ((PTW | PTW_LONG) << 16 | 7))
+	if ((row & ROW_MASK) == ROW)
+		return (struct pair){ row >> 32, cycles, 2, ROW_BYTES };
+	if ((row & ROW_MASK) == (ROW | PTW_LONG << 16))
 		return (struct pair){ read_word(p + 4), cycles, 2, 12 };
 	return read_rare_pair(p, row);
 }
@@ -186,11 +192,6 @@ static struct state take_cycles(const struct pt_walk *w, struct state s, uint64_
 
 /* --- only some of them ---------------------------------------------------------------------------------------- */
 
-/* A CYC of two bytes and a PTW of four, as of nearly every event: a row of eight bytes. */
-#define ROW_MASK  0xffff0107ull
-#define ROW	  (PTW << 16 | 7ull)
-#define ROW_BYTES 8
-
 /* Eight rows at a time, which need not wait for each other. */
 #define ROWS_AT_ONCE 8
 typedef uint64_t two_rows __attribute__((vector_size(2 * ROW_BYTES)));
@@ -201,8 +202,8 @@ INLINE two_rows read_two(const uint8_t *p, two_rows *cycles)
 	two_rows rows;
 
 	memcpy(&rows, p, sizeof(rows));
-	*cycles += (rows >> 3 & 0x1f) | (rows >> 4 & 0xfe0);
-	return (rows & ROW_MASK) ^ ROW;
+	*cycles += ROW_CYCLES(rows);
+	return (rows & (uint64_t)ROW_MASK) ^ (uint64_t)ROW;
 }
 
 /* Are they eight rows? */
@@ -239,7 +240,7 @@ INLINE void put(const struct pt_walk *w, struct state *s, uint64_t bits, const s
 	w->words->cycles[s->n++] = line->from + s->cycles;
 }
 
-/* The last of those that follow an event's word as rows. */
+/* Skips the rows behind an event's word, and tells the last of them. */
 INLINE void skip(const struct pt_walk *w, struct state *s, const uint8_t *last, uint64_t most, const struct line *line)
 {
 	uint64_t ahead = s->p <= last ? (uint64_t)(last - s->p) / ROW_BYTES : 0;
@@ -253,7 +254,7 @@ INLINE void skip(const struct pt_walk *w, struct state *s, const uint8_t *last, 
 	put(w, s, WORDS_PASSED | read_word(s->p - ROW_BYTES) >> 32, line);
 }
 
-/* take_ticks(), but of rows only the first and the last. */
+/* Like take_ticks(), but tells only the first and the last of many rows. */
 static struct state skim(const struct pt_walk *w, struct state s, uint64_t most, const struct line *line)
 {
 	const uint8_t *last = w->end - 2 * PACKET_SIZE_MAX;
