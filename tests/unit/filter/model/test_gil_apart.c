@@ -15,6 +15,7 @@
 #include "model/gil_apart.h"
 #include "model/thread.h"
 #include "shared/marker.h"
+#include "random.h"
 
 #define THREADS 4
 #define WORKERS 3
@@ -35,11 +36,9 @@ struct play {
 	bool ties; /* several words may be at one time */
 };
 
-/* A linear congruential generator, Knuth's MMIX. */
 static uint32_t below(struct play *p, uint32_t n)
 {
-	p->seed = p->seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)((p->seed >> 33) % n);
+	return random_below(&p->seed, n);
 }
 
 static void put(struct play *p, int thread, bool code, uint64_t payload)

@@ -15,6 +15,7 @@
 #include "code/codes.h"
 #include "model/function.h"
 #include "model/objects.h"
+#include "random.h"
 
 #define ADDRESSES 3
 #define THREADS	  3
@@ -40,14 +41,12 @@ struct play {
 static struct codes codes;
 static struct code *code[2];
 
-/* A linear congruential generator, Knuth's MMIX. */
 static unsigned below(struct play *p, unsigned n)
 {
-	p->seed = p->seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (unsigned)((p->seed >> 33) % n);
+	return random_below(&p->seed, n);
 }
 
-/* What happens at the address next, to whatever of that code and thread is there. NULL: nothing was. */
+/* What happens at the address next: *at is what is there, and code NULL if nothing is. */
 static void play_at(struct play *p, uint64_t address, struct event *at)
 {
 	bool lives = at->code;
