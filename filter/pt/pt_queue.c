@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Maps one chunk after another; the walk sees one trace. */
+/* Loads one chunk after another; the walk sees one trace. */
 #include "pt_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "pt_overlap.h"
 
@@ -25,41 +23,35 @@ int pt_queue_add(struct pt_queue *q, const struct pt_chunk *chunk)
 	return 0;
 }
 
-static void unmap(struct pt_queue *q)
+/* *bytes: where the chunk is. */
+static int load(struct loaded *l, const struct pt_queue *q, const struct pt_chunk *c, struct pt_span *bytes)
 {
-	if (q->map)
-		munmap(q->map, q->mapped);
-	q->map = NULL;
+	const uint8_t *p;
+	int err = loaded_get(l, q->fd, c->at, c->size, &p);
+
+	*bytes = err ? (struct pt_span){ 0 } : (struct pt_span){ p, p + c->size };
+	return err;
 }
 
-/* Maps the chunk; *bytes is where it is. */
-static int map(struct pt_queue *q, const struct pt_chunk *c, struct pt_span *bytes)
+static void drop(struct pt_queue *q)
 {
-	uint64_t page = sysconf(_SC_PAGESIZE), rest = c->at & (page - 1);
-	void *p = mmap(NULL, c->size + rest, PROT_READ, MAP_PRIVATE | MAP_POPULATE, q->fd, c->at - rest);
-
-	if (p == MAP_FAILED)
-		return -errno;
-	q->map = p;
-	q->mapped = c->size + rest;
-	*bytes = (struct pt_span){ q->map + rest, q->map + q->mapped };
-	return 0;
+	loaded_drop(&q->loaded);
+	q->start = NULL;
 }
 
 /* Removes from `bytes` what the previous chunk had. *anew: it does not continue that. */
 static int cut_overlap(struct pt_queue *q, struct pt_span *bytes, bool *anew)
 {
-	struct pt_queue before = { .fd = q->fd };
+	struct loaded before = { 0 };
 	struct pt_span old = { 0 };
-	bool continues;
-	int err = map(&before, &q->chunks[q->next - 2], &old);
+	bool continues = false;
+	int err = load(&before, q, &q->chunks[q->next - 2], &old);
 
-	if (err)
-		return err;
-	bytes->p = pt_overlap(old, *bytes, &continues);
+	if (!err)
+		bytes->p = pt_overlap(old, *bytes, &continues);
 	*anew = !continues;
-	unmap(&before);
-	return 0;
+	loaded_drop(&before);
+	return err;
 }
 
 static int open_chunk(struct pt_queue *q)
@@ -69,8 +61,8 @@ static int open_chunk(struct pt_queue *q)
 	struct pt_span bytes;
 	int err;
 
-	unmap(q);
-	err = map(q, c, &bytes);
+	err = load(&q->loaded, q, c, &bytes);
+	q->start = bytes.p;
 	if (!err && !anew && q->may_overlap)
 		err = cut_overlap(q, &bytes, &anew);
 	if (!err && bytes.p < bytes.end)
@@ -92,7 +84,7 @@ static __attribute__((noinline)) int go_on(struct pt_queue *q, int step)
 	q->overflows += step == STEP_OVERFLOW;
 	q->damages += step == STEP_DAMAGE;
 	if (step == STEP_END)
-		unmap(q);
+		drop(q);
 	return step;
 }
 
@@ -105,22 +97,23 @@ int pt_queue_next(struct pt_queue *q)
 
 void pt_queue_rest(struct pt_queue *q)
 {
-	if (!q->map)
+	if (!q->start)
 		return;
 	q->rests = true;
-	q->rests_at = q->walk.p - q->map;
+	q->rests_at = q->walk.p - q->start;
 	q->rests_for = q->walk.end - q->walk.p;
-	unmap(q);
+	drop(q);
 }
 
 int pt_queue_wake(struct pt_queue *q)
 {
 	struct pt_span bytes;
-	int err = q->rests ? map(q, &q->chunks[q->next - 1], &bytes) : 0;
+	int err = q->rests ? load(&q->loaded, q, &q->chunks[q->next - 1], &bytes) : 0;
 
 	if (err || !q->rests)
 		return err;
-	q->walk.p = q->map + q->rests_at;
+	q->start = bytes.p;
+	q->walk.p = q->start + q->rests_at;
 	q->walk.end = q->walk.p + q->rests_for;
 	q->rests = false;
 	return 0;
@@ -138,7 +131,7 @@ void pt_queue_forget(struct pt_queue *q)
 
 void pt_queue_free(struct pt_queue *q)
 {
-	unmap(q);
+	drop(q);
 	free(q->chunks);
 	free(q->walk.breaks);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pt_queue.h - one trace of a recording (perf: auxtrace queue): of a thread or a CPU, in chunks anywhere in the file.
- * One chunk is mapped at a time, and none while it rests: a process has 65,530 maps (vm.max_map_count), and a recording
- * may have more threads.
+ * One chunk is in memory at a time, and none while it rests: a recording may have many thousand threads.
  */
 #pragma once
 
 #include <stddef.h>
 
+#include "loaded.h"
 #include "perf_tasks.h"
 #include "pt_walk.h"
 
@@ -29,10 +29,10 @@ struct pt_queue {
 	uint64_t passed;     /* of walk.breaks: how many are before that time */
 	struct pt_chunk *chunks;
 	uint32_t nchunks, next;
-	uint8_t *map;
-	size_t mapped;
+	struct loaded loaded;
+	const uint8_t *start; /* of the chunk that is in memory; NULL: none is */
 	bool rests;
-	ptrdiff_t rests_at; /* while it rests: where the walk is in the map, */
+	ptrdiff_t rests_at; /* while it rests: where the walk is in the chunk, */
 	size_t rests_for;   /* and how much is left */
 	struct pt_walk walk;
 	bool queued; /* in the heap of pt_merge.h */
@@ -47,7 +47,7 @@ int pt_queue_add(struct pt_queue *q, const struct pt_chunk *chunk);
 /* The next step; STEP_END: the trace is at its end. Overflows and damage are counted. -errno. */
 int pt_queue_next(struct pt_queue *q);
 
-/* Gives back its map until the next step is wanted; then wake it. */
+/* Gives its memory back until the next step is wanted; then wake it. */
 void pt_queue_rest(struct pt_queue *q);
 
 /* 0, also if it does not rest, or -errno. */
