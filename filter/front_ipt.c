@@ -23,6 +23,17 @@ int front_ipt_open(struct front_ipt *f, const char *path)
 	return err;
 }
 
+int front_ipt_again(struct front_ipt *f, const struct front_ipt *of)
+{
+	int err;
+
+	*f = (struct front_ipt){ .g = gather_new(), .as_perf = of->as_perf };
+	err = pt_trace_again(&f->trace, &of->trace);
+	f->g.cores = f->trace.config.cycles;
+	f->g.processes = of->g.processes;
+	return err;
+}
+
 int front_ipt_decode(struct front_ipt *f, struct analysis *a)
 {
 	f->g.analysis = a;

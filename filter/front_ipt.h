@@ -19,6 +19,9 @@ struct front_ipt {
 /* 0, or a negative errno with one line in f->trace.error. -EOPNOTSUPP: only perf can read it. */
 int front_ipt_open(struct front_ipt *f, const char *path);
 
+/* Another reader of the same traces, as far as `of` has them (pt_trace_again()), and with its wishes. */
+int front_ipt_again(struct front_ipt *f, const struct front_ipt *of);
+
 /* Feeds the whole trace. 0, or a negative errno with one line in f->trace.error or the analysis. */
 int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p);
 

@@ -24,12 +24,10 @@
 
 struct worker {
 	pthread_t thread;
-	bool opened, runs;
+	bool runs;
 	int err;
-	struct front_ipt f;
+	struct front_ipt own, *f; /* its reader; the first one's is the caller's. NULL: it could not be made */
 	struct analysis *a;
-	const struct front_ipt *first; /* reads likewise */
-	const char *path;
 	const struct group *group;
 	unsigned number;
 	struct others others;
@@ -168,53 +166,41 @@ static int make_parts(struct pt_parts *p, const struct front_ipt *f, const struc
 
 /* --- each of them -------------------------------------------------------------------------------------------- */
 
-static void keep(struct front_ipt *f, struct others *others, const struct group *group, unsigned number)
+static void keep(struct worker *w, struct front_ipt *f)
 {
 	f->g.apart = true;
-	f->g.others = group->exchange ? others : NULL;
-	if (group->exchange)
+	f->g.others = w->group->exchange ? &w->others : NULL;
+	if (w->group->exchange)
 		pt_trace_tell_ticks(&f->trace, false);
 	f->trace.merge.order_matters = gil_order_matters;
-	pt_parts_keep(group->parts, &f->trace, number);
-}
-
-/* The file is looked through by each in its own thread: of a large one that takes as long as some of the words. */
-static int open_part(struct front_ipt *f, struct worker *w)
-{
-	int err = front_ipt_open(f, w->path);
-
-	if (err)
-		return err;
-	f->as_perf = w->first->as_perf;
-	f->g.processes = w->first->g.processes;
-	keep(f, &w->others, w->group, w->number);
-	return 0;
+	pt_parts_keep(w->group->parts, &f->trace, w->number);
 }
 
 /* Its words are looked through for what others have to know of them, and the others' words are heard. */
-static int look(struct worker *w, struct analysis *a)
+static int look(struct worker *w)
 {
 	struct front_ipt f;
-	int err = open_part(&f, w);
+	int err = front_ipt_again(&f, w->f);
 
 	if (err)
 		return err;
+	keep(w, &f);
 	pt_trace_tell_ticks(&f.trace, w->others.quiet >= WORDS_PASSED_TICKS);
-	err = front_ipt_decode(&f, a);
+	err = front_ipt_decode(&f, w->a);
 	front_ipt_close(&f);
 	return err ?: others_meet(&w->others);
 }
 
 /* Of one that failed nobody waits for words. */
-static int look_if_need_be(struct worker *w, struct analysis *a)
+static int look_if_need_be(struct worker *w)
 {
 	int err;
 
 	if (!w->group->exchange)
 		return 0;
-	others_init(&w->others, w->group->exchange, &w->group->codes, &w->first->trace.config.clocks.conv, w->number);
-	a->trace.exchanges = true;
-	err = look(w, a);
+	others_init(&w->others, w->group->exchange, &w->group->codes, &w->f->trace.config.clocks.conv, w->number);
+	w->a->trace.exchanges = true;
+	err = look(w);
 	if (err)
 		exchange_fail(w->group->exchange);
 	return err;
@@ -222,13 +208,7 @@ static int look_if_need_be(struct worker *w, struct analysis *a)
 
 static int read_part(struct worker *w)
 {
-	int err = look_if_need_be(w, w->a) ?: open_part(&w->f, w);
-
-	if (err)
-		return err;
-	w->opened = true;
-	w->f.g.all_taken = w->first->g.all_taken;
-	return front_ipt_decode(&w->f, w->a);
+	return look_if_need_be(w) ?: front_ipt_decode(w->f, w->a);
 }
 
 static void *work(void *worker)
@@ -278,18 +258,18 @@ static int end(struct worker *w, struct front_ipt *f)
 
 	if (w->runs)
 		pthread_join(w->thread, NULL);
-	if (!w->opened)
+	if (!w->f)
 		return -EAGAIN;
-	err = result(&w->f, w->a, w->err);
-	add_faults(&f->trace.faults, &w->f.trace.faults);
-	front_ipt_close(&w->f);
+	err = result(w->f, w->a, w->err);
+	add_faults(&f->trace.faults, &w->f->trace.faults);
+	front_ipt_close(w->f);
 	return err;
 }
 
 /* --- all of them --------------------------------------------------------------------------------------------- */
 
 /* Parts are made before any of them is read. Nobody waits for one that is not. */
-static int run(struct worker *all, unsigned n, struct front_ipt *f, struct analysis *a)
+static int run(struct worker *all, unsigned n)
 {
 	int err = 0;
 
@@ -300,27 +280,43 @@ static int run(struct worker *all, unsigned n, struct front_ipt *f, struct analy
 	}
 	if (err && all->group->exchange)
 		exchange_fail(all->group->exchange);
-	err = err ?: look_if_need_be(all, a) ?: front_ipt_decode(f, a);
-	analysis_heard(a);
+	err = err ?: read_part(all);
+	analysis_heard(all->a);
 	return err;
 }
 
-static int read_with(struct worker *all, unsigned n, struct front_ipt *f, struct analysis *a, const struct options *o)
+/* One more of them. */
+static int make_worker(struct worker *w, const struct worker *first, unsigned number, const struct options *o)
 {
+	int err;
+
+	*w = (struct worker){ .group = first->group, .number = number };
+	err = front_ipt_again(&w->own, first->f);
+	if (err)
+		return err;
+	w->f = &w->own;
+	w->f->g.all_taken = first->f->g.all_taken;
+	keep(w, w->f);
+	w->err = analysis_open_part(&w->a, first->a, o, &w->group->codes, number);
+	if (!w->err)
+		w->a->trace.apart = w->group->apart;
+	return w->err;
+}
+
+/* The first one gives the traces of the others away when they have them. */
+static int read_with(struct worker *all, unsigned n, const struct options *o)
+{
+	struct front_ipt *f = all->f;
 	unsigned made = 1;
 	uint64_t taken = 0;
 	int err = 0;
 
-	keep(f, &all->others, all->group, 0);
-	a->trace.apart = all->group->apart;
 	f->g.all_taken = &taken;
-	for (; made < n && !err; made++) {
-		all[made] = (struct worker){ .first = f, .path = all->path, .group = all->group, .number = made };
-		err = analysis_open_part(&all[made].a, a, o, &all->group->codes, made);
-		if (!err)
-			all[made].a->trace.apart = all->group->apart;
-	}
-	err = err ?: run(all, made, f, a);
+	for (; made < n && !err; made++)
+		err = make_worker(&all[made], all, made, o);
+	keep(all, f);
+	all->a->trace.apart = all->group->apart;
+	err = err ?: run(all, made);
 	for (unsigned i = 1; i < made; i++)
 		err = end(&all[i], f) ?: err;
 	f->g.all_taken = NULL;
@@ -330,14 +326,14 @@ static int read_with(struct worker *all, unsigned n, struct front_ipt *f, struct
 
 /* The first one is this thread, whose front end and analysis are those that are there. */
 static int read_in_group(struct group *group, unsigned n, struct front_ipt *f, struct analysis *a,
-			 const struct options *o, const char *path)
+			 const struct options *o)
 {
 	struct worker *all = calloc(n, sizeof(*all));
 	int err = all ? 0 : -ENOMEM;
 
 	if (all)
-		*all = (struct worker){ .first = f, .path = path, .group = group };
-	err = err ?: read_with(all, n, f, a, o);
+		*all = (struct worker){ .f = f, .a = a, .group = group };
+	err = err ?: read_with(all, n, o);
 	for (unsigned i = 0; all && i < n; i++)
 		others_free(&all[i].others);
 	free(all);
@@ -354,30 +350,30 @@ static bool share_gil(const struct pt_parts *parts, const struct codes *c)
 	return share;
 }
 
-static int read_apart(struct front_ipt *f, struct analysis *a, const struct options *o, const char *path,
-		      const struct pt_parts *parts, unsigned n)
+static int read_apart(struct front_ipt *f, struct analysis *a, const struct options *o, const struct pt_parts *parts,
+		      unsigned n)
 {
 	struct group group = { parts, { part_of, part_has, parts_are_several, parts }, NULL, parts->several.used };
 	struct exchange exchange;
 	int err;
 
 	if (!share_gil(parts, &a->codes))
-		return read_in_group(&group, n, f, a, o, path);
+		return read_in_group(&group, n, f, a, o);
 	group.exchange = &exchange;
-	err = exchange_init(&exchange, n) ?: read_in_group(&group, n, f, a, o, path);
+	err = exchange_init(&exchange, n) ?: read_in_group(&group, n, f, a, o);
 	exchange_free(&exchange);
 	return err;
 }
 
 /* What cannot be taken apart for a fault in the file is read by one, which tells that. */
-int workers_feed(struct front_ipt *f, struct analysis *a, const struct options *o, const char *path, struct progress *p)
+int workers_feed(struct front_ipt *f, struct analysis *a, const struct options *o, struct progress *p)
 {
 	struct pt_parts parts;
 	unsigned n;
 	int err = make_parts(&parts, f, a, o, &n);
 
 	f->g.progress = p;
-	err = err || n < 2 ? front_ipt_feed(f, a, p) : read_apart(f, a, o, path, &parts, n);
+	err = err || n < 2 ? front_ipt_feed(f, a, p) : read_apart(f, a, o, &parts, n);
 	pt_parts_free(&parts);
 	return err;
 }

@@ -150,7 +150,7 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	progress_init(&progress, options_when(o->progress, STDERR_FILENO), size / BYTES_PER_MARKER, o->progress_what);
 	f->as_perf = o->as_perf;
 	f->g.processes = o->processes;
-	err = o->follow ? front_live_feed(f, &a, dir, &ended) : workers_feed(f, &a, o, path, &progress);
+	err = o->follow ? front_live_feed(f, &a, dir, &ended) : workers_feed(f, &a, o, &progress);
 	err = err ? analysis_fail(&a, err) : analysis_finish(&a, ended);
 	progress_end(&progress);
 	if (err == -EAGAIN && o->workers != 1 && !o->follow) {

@@ -4,13 +4,12 @@
 #include "base/regular.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define FILL 8192u /* read ahead: records come in runs, but are mostly followed by a payload that is not for us */
 
 static int read_at(int fd, void *to, size_t size, uint64_t at)
 {
@@ -54,20 +53,26 @@ static int read_attrs(struct perf_file *f, const struct perf_header *h)
 	return err;
 }
 
-static int open_checked(struct perf_file *f, const char *path, char *error)
+static int read_header(struct perf_file *f)
 {
 	struct perf_header h;
+	int err = read_at(f->fd, &h, sizeof(h), 0);
+
+	if (err)
+		return err;
+	f->data = h.data.offset;
+	return read_attrs(f, &h);
+}
+
+static int open_checked(struct perf_file *f, const char *path, char *error)
+{
 	int err = perfcheck_file(&f->check, f->fd);
 
 	if (!err && f->check.verdict == PERF_UNUSABLE) {
 		snprintf(error, PERF_FILE_ERROR, "%s %s", path, f->check.finding);
 		return -EPROTO;
 	}
-	err = err ?: read_at(f->fd, &h, sizeof(h), 0);
-	if (err)
-		return err;
-	f->data = h.data.offset;
-	return read_attrs(f, &h);
+	return err ?: read_header(f);
 }
 
 int perf_file_open(struct perf_file *f, const char *path, char *error)
@@ -78,6 +83,17 @@ int perf_file_open(struct perf_file *f, const char *path, char *error)
 	err = f->fd < 0 ? f->fd : open_checked(f, path, error);
 	if (err && err != -EPROTO)
 		snprintf(error, PERF_FILE_ERROR, "%s: %s", path, strerror(-err));
+	if (err)
+		perf_file_close(f);
+	return err;
+}
+
+int perf_file_again(struct perf_file *f, const struct perf_file *of)
+{
+	int err;
+
+	*f = (struct perf_file){ .fd = fcntl(of->fd, F_DUPFD_CLOEXEC, 0), .check = of->check };
+	err = f->fd < 0 ? -errno : read_header(f);
 	if (err)
 		perf_file_close(f);
 	return err;
@@ -100,28 +116,21 @@ const struct perf_attr *perf_file_attr(const struct perf_file *f, uint64_t id)
 
 void perf_records_init(struct perf_records *r, const struct perf_file *f, bool unpack)
 {
-	memset(r, 0, offsetof(struct perf_records, cache));
+	memset(r, 0, offsetof(struct perf_records, ahead));
+	read_ahead_init(&r->ahead);
 	r->file = f;
 	r->unpack = unpack;
 	r->at = f->data;
 	r->end = f->data + f->check.data_size;
 }
 
-/* `size` bytes at `at`, aligned, or NULL with *err. */
 static const void *get(struct perf_records *r, uint64_t at, size_t size, int *err)
 {
-	ssize_t n;
+	const void *p = read_ahead_get(&r->ahead, r->file->fd, at, size, err);
 
-	if (at < r->cached || at + size > r->cached + r->ncached || (at - r->cached) % 8) {
-		n = pread(r->file->fd, r->cache, size > FILL ? sizeof(r->cache) : FILL, at);
-		r->cached = at;
-		r->ncached = n < 0 ? 0 : n;
-		if (r->ncached < size) {
-			*err = n < 0 ? -errno : -EIO;
-			return NULL;
-		}
-	}
-	return r->cache + (at - r->cached);
+	if (*err == -ENODATA) /* the file was cut meanwhile */
+		*err = -EIO;
+	return p;
 }
 
 /* The record at r->at, whole, or NULL with *err. perfcheck_file() has seen it only if it was there by then. */
@@ -202,7 +211,7 @@ int perf_records_more(struct perf_records *r)
 		err = -errno;
 	if (err)
 		return err;
-	r->ncached = 0;
+	read_ahead_init(&r->ahead);
 	r->end = h.data.offset + h.data.size;
 	if (r->end > (uint64_t)st.st_size)
 		r->end = st.st_size;

@@ -12,6 +12,7 @@
 #include "perf_layout.h"
 #include "perf_unzip.h"
 #include "shared/perfcheck.h"
+#include "shared/read_ahead.h"
 
 #define PERF_FILE_ERROR (sizeof(((struct perfcheck *)0)->finding) + 64)
 
@@ -26,6 +27,10 @@ struct perf_file {
 
 /* 0; -errno: cannot be read; -EPROTO: not usable, with a line in error[PERF_FILE_ERROR]. */
 int perf_file_open(struct perf_file *f, const char *path, char *error);
+
+/* The same file, for another thread, which need not check it. 0 or -errno. */
+int perf_file_again(struct perf_file *f, const struct perf_file *of);
+
 void perf_file_close(struct perf_file *f);
 
 /* The event that a record's id belongs to; the first one if there are no ids. */
@@ -37,9 +42,7 @@ struct perf_records {
 	uint64_t at, end;
 	uint64_t payload; /* of the last record, from `at` */
 	struct perf_unzip zip;
-	uint64_t cached; /* where cache begins */
-	size_t ncached;
-	_Alignas(8) uint8_t cache[1 << 16];
+	struct read_ahead ahead;
 };
 
 void perf_records_init(struct perf_records *r, const struct perf_file *f, bool unpack);

@@ -166,6 +166,37 @@ int pt_trace_open(struct pt_trace *t, const char *path)
 	return err;
 }
 
+/* Its chunks, none of which is read yet. */
+static int copy_queue(struct pt_trace *t, uint32_t idx, const struct pt_queue *of)
+{
+	struct pt_queue *q = queue_of(t, idx, of->cpu, of->tid);
+	int err = q ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < of->nchunks && !err; i++)
+		err = pt_queue_add(q, &of->chunks[i]);
+	return err;
+}
+
+int pt_trace_again(struct pt_trace *t, const struct pt_trace *of)
+{
+	int err;
+
+	*t = (struct pt_trace){ .config = of->config };
+	err = perf_file_again(&t->file, &of->file);
+	if (err)
+		return fail(t, err);
+	t->merge.clocks = of->merge.clocks ? &t->config.clocks : NULL;
+	err = tasks_init(&t->merge.tasks);
+	for (uint32_t i = 0; i < of->merge.nqueues && !err; i++)
+		if (of->merge.queues[i] && of->merge.queues[i]->nchunks)
+			err = copy_queue(t, i, of->merge.queues[i]);
+	if (err) {
+		fail(t, err);
+		pt_trace_close(t);
+	}
+	return err;
+}
+
 /* --- the pass between: whether there are all switches ------------------------------------------------------ */
 
 /* Of each CPU, or each thread, there is a buffer. */

@@ -13,6 +13,7 @@
 
 #include "perf_format.h"
 #include "perfcheck.h"
+#include "read_ahead.h"
 
 #define ATTR_SIZE_MIN 64u   /* PERF_ATTR_SIZE_VER0 */
 #define ATTR_SIZE_MAX 4096u /* perf takes a page for an attribute it does not know */
@@ -23,9 +24,7 @@ struct walk {
 	uint64_t size; /* of the file */
 	struct perf_header header;
 	struct perf_auxtrace_info info; /* header.type 0: not met yet */
-	uint64_t cached;		/* where cache begins */
-	size_t ncached;
-	uint8_t cache[1 << 13]; /* most records are followed by a payload, which is passed over */
+	struct read_ahead *ahead;
 };
 
 __attribute__((format(printf, 3, 4))) static bool found(struct walk *w, enum perf_verdict verdict, const char *format,
@@ -43,20 +42,17 @@ __attribute__((format(printf, 3, 4))) static bool found(struct walk *w, enum per
 /* Copies the bytes at `at`. False: the file does not have them, or w->error is set. */
 static bool get(struct walk *w, uint64_t at, void *to, size_t size)
 {
+	const void *from;
+	int err = 0;
+
 	if (at > w->size || size > w->size - at)
 		return false;
-	if (at < w->cached || at + size > w->cached + w->ncached) {
-		ssize_t n = pread(w->fd, w->cache, sizeof(w->cache), at);
-
-		w->cached = at;
-		w->ncached = n < 0 ? 0 : n;
-		if (n < 0)
-			w->error = -errno;
-		if (w->ncached < size)
-			return false;
-	}
-	memcpy(to, w->cache + (at - w->cached), size);
-	return true;
+	from = read_ahead_get(w->ahead, w->fd, at, size, &err);
+	if (from)
+		memcpy(to, from, size);
+	else if (err != -ENODATA)
+		w->error = err;
+	return from;
 }
 
 static bool check_header(struct walk *w)
@@ -225,9 +221,11 @@ static void check_trace(struct walk *w)
 
 int perfcheck_file(struct perfcheck *c, int fd)
 {
-	struct walk w = { .c = c, .fd = fd };
+	struct read_ahead ahead;
+	struct walk w = { .c = c, .fd = fd, .ahead = &ahead };
 	struct stat st;
 
+	read_ahead_init(&ahead);
 	*c = (struct perfcheck){ .verdict = PERF_WHOLE };
 	if (fstat(fd, &st) < 0)
 		return -errno;
