@@ -21,6 +21,7 @@ from pathlib import Path
 
 import bytes as bytes_of
 import instructions
+from floor import Floor
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -791,20 +792,19 @@ print(json.dumps(list(map(min, zip(*turns)))))
 
     def floors(self, data):
         """How far ocular-pt is from what the bytes allow: processor time of each output on one CPU, and the console's on all."""
-        floor, pt = self.work / "floor", [self.build / "bin/ocular-pt", "console=always", "color=never", data]
+        least, pt = Floor(self.work), [self.build / "bin/ocular-pt", "console=always", "color=never", data]
         outputs = {name: [self.build / "bin/ocular-pt", name + "=/dev/null", data] for name in ("summary", "pstats", "html")}
-        run(["cc", "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-I" + str(ROOT / "helper-ext"), "-o", floor, HERE / "floor.c"])
         names = ["memory sum", "packet walk", "walk + stack", "console, one CPU", *(name + ", one CPU" for name in outputs),
                  "console, all CPUs", "the same, by the clock"]
         rounds = []
         for _ in range(self.rounds):
-            n, *least, _ = run([floor, data / "perf.data"]).split()
+            n, *floors = least.measure(data)
             one = [used(lambda: self.timed(["taskset", "-c", min(os.sched_getaffinity(0)), *command]))
                    for command in (pt, *outputs.values())]
             both = []
             every = used(lambda: both.append(self.timed(pt)[0]))
-            rounds.append([*map(float, least), *(seconds * 1e9 / int(n) for seconds in (*one, every, both[0]))])
-        table("Distance to the limit: %.1f M markers, ns a marker, load %.1f" % (int(n) / 1e6, os.getloadavg()[0]),
+            rounds.append([*floors, *(seconds * 1e9 / n for seconds in (*one, every, both[0]))])
+        table("Distance to the limit: %.1f M markers, ns a marker, load %.1f" % (n / 1e6, os.getloadavg()[0]),
               ["", "median (range)", "of walk + stack"],
               [[name, "%.1f (%.1f to %.1f)" % spread(column), "%.1f (%.1f to %.1f)" % spread([r[i] / r[2] for r in rounds])]
                for i, (name, column) in enumerate(zip(names, zip(*rounds)))])

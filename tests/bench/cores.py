@@ -6,7 +6,8 @@ tables in Markdown. A core stands for --share of one: each thread of ocular-pt h
 make) with that share, in a group that has no more than the share of all its cores together; with one core all threads are in one group.
 cores.c makes ocular-pt believe in that number of CPUs, so that it has as many threads as it would have. A thread begins in the group of
 the first one and is in its own a millisecond or two later, so no thread is ever without a limit. The first table shows that a thread has
-the share that it should have: the seconds by the clock times the share are its processor time.
+the share that it should have: the seconds by the clock times the share are its processor time. Behind each other table is what walking the
+recording's packets took in the same rounds, since a virtual machine is now fast and now slow.
 """
 
 import argparse
@@ -23,6 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
 import recording  # noqa: E402
 from control_group import Group  # noqa: E402
+from floor import Floor  # noqa: E402
 
 LEAST_QUOTA_US = 1000
 CORES = (1, 2, 4)
@@ -109,6 +111,7 @@ class Reader:
 
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
+        self.floor = Floor(folder)
         self.program, self.shim = options.reader, os.path.join(folder, "cores.so")
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", self.shim, os.path.join(HERE, "cores.c")], check=True)
         for name in ("json", "pstats", "html", "pftrace"):
@@ -161,7 +164,7 @@ def row(*cells):
 
 
 def interleaved(options, ways):
-    """{way: [what run() gave]}; the ways take turns. Each is told on stderr."""
+    """{way: [the figures that its function gave]}; the ways take turns. Each is told on stderr."""
     found = {way: [] for way in ways}
     for number in range(options.rounds):
         for way, run in ways.items():
@@ -180,24 +183,32 @@ def control(options, reader, data):
             said((second * (share or 1) / cpu for second, _, cpu in found[share]), "{:.3f}"))
 
 
+def with_floor(options, reader, data, ways):
+    """The same, and of each round what walking its packets took, in ns a marker."""
+    found = interleaved(options, {"floor": lambda: reader.floor.measure(data)[1:], **ways})
+    return found, "Walking its packets took %s ns a marker meanwhile." % said([walk for _, walk, _ in found["floor"]], "{:.1f}")
+
+
 def workers(options, reader, data, name):
-    found = interleaved(options, {(output, workers, cores): lambda word=REPORTS[output], workers=workers, cores=cores: reader.run(
+    found, floor = with_floor(options, reader, data, {(output, workers, cores): lambda word=REPORTS[output], workers=workers, cores=cores: reader.run(
         [f"workers={workers}", "console=never", word, data], cores) for output in REPORTS for workers, cores in WORKERS})
     table(name + ", s", *(f"{workers} on {cores}" for workers, cores in WORKERS), "1 on 1 : 4 on 4", "4 on 1 : 4 on 4", "MB")
     for output in REPORTS:
         seconds = {way: [second for second, _, _ in found[(output, *way)]] for way in WORKERS}
         ratios = [[one / four for one, four in zip(seconds[way], seconds[4, 4])] for way in ((1, 1), (4, 1))]
         row(output, *map(said, (*seconds.values(), *ratios)), ", ".join(f"{max(mb for _, mb, _ in found[(output, *way)]):.0f}" for way in WORKERS))
+    print(f"\n{floor}", flush=True)
 
 
 def timelines(options, reader, data, events, name):
-    found = interleaved(options, {(output, cores): lambda word=word, cores=cores: reader.run(["console=never", word, data], cores)
+    found, floor = with_floor(options, reader, data, {(output, cores): lambda word=word, cores=cores: reader.run(["console=never", word, data], cores)
                                   for output, word in TIMELINES.items() for cores in CORES})
     table(f"{name}, {events / 1e6:.1f} M events, M/s of a whole core", *map(str, CORES), "s on four", "MB: " + ", ".join(map(str, CORES)))
     for output in TIMELINES:
         rates = [[events / 1e6 / second / options.share for second, _, _ in found[output, cores]] for cores in CORES]
         row(output, *(said(rate, "{:.1f}") for rate in rates), said(second for second, _, _ in found[output, 4]),
             ", ".join(f"{max(mb for _, mb, _ in found[output, cores]):.0f}" for cores in CORES))
+    print(f"\n{floor}", flush=True)
 
 
 def main():
