@@ -2,6 +2,7 @@
 /* perfcheck has checked the whole file before: sizes and offsets are valid here. */
 #include "perf_file.h"
 #include "base/regular.h"
+#include "shared/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,6 +95,8 @@ int perf_file_again(struct perf_file *f, const struct perf_file *of)
 
 	*f = (struct perf_file){ .fd = fcntl(of->fd, F_DUPFD_CLOEXEC, 0), .check = of->check };
 	err = f->fd < 0 ? -errno : read_header(f);
+	for (uint32_t i = 0; i < of->nknown && !err; i++)
+		err = perf_file_know(f, of->known[i].at, of->known[i].end);
 	if (err)
 		perf_file_close(f);
 	return err;
@@ -105,6 +108,21 @@ void perf_file_close(struct perf_file *f)
 		close(f->fd);
 	map_free(&f->ids);
 	free(f->attrs);
+	free(f->known);
+}
+
+int perf_file_know(struct perf_file *f, uint64_t at, uint64_t end)
+{
+	struct perf_known *last = f->nknown ? &f->known[f->nknown - 1] : NULL;
+
+	if (last && last->end == at) {
+		last->end = end;
+		return 0;
+	}
+	if (!ARRAY_ROOM(f->known, f->nknown, f->known_room))
+		return -ENOMEM;
+	f->known[f->nknown++] = (struct perf_known){ at, end };
+	return 0;
 }
 
 const struct perf_attr *perf_file_attr(const struct perf_file *f, uint64_t id)
@@ -148,6 +166,17 @@ static const struct perf_record *whole_record(struct perf_records *r, int *err)
 	return get(r, r->at, rec->size, err);
 }
 
+/* Goes over what is known, if that begins here. */
+static void pass_known(struct perf_records *r)
+{
+	const struct perf_file *f = r->file;
+
+	while (r->known < f->nknown && f->known[r->known].at < r->at)
+		r->known++;
+	if (r->known < f->nknown && f->known[r->known].at == r->at)
+		r->at = f->known[r->known].end;
+}
+
 /* The next record of the file itself. */
 static int next_in_file(struct perf_records *r, const struct perf_record **rec)
 {
@@ -156,6 +185,7 @@ static int next_in_file(struct perf_records *r, const struct perf_record **rec)
 
 	r->at += r->payload;
 	r->payload = 0;
+	pass_known(r);
 	if (r->at >= r->end)
 		return 0;
 	*rec = whole_record(r, &err);

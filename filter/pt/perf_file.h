@@ -16,6 +16,11 @@
 
 #define PERF_FILE_ERROR (sizeof(((struct perfcheck *)0)->finding) + 64)
 
+/* Bytes of the file that need not be read again. */
+struct perf_known {
+	uint64_t at, end;
+};
+
 struct perf_file {
 	int fd;
 	struct perfcheck check; /* findings about the file; check.data_size bytes of it are read */
@@ -23,6 +28,8 @@ struct perf_file {
 	struct perf_attr *attrs;
 	uint32_t nattrs;
 	struct map ids; /* sample id -> its struct perf_attr */
+	struct perf_known *known;
+	uint32_t nknown, known_room;
 };
 
 /* 0; -errno: cannot be read; -EPROTO: not usable, with a line in error[PERF_FILE_ERROR]. */
@@ -33,6 +40,12 @@ int perf_file_again(struct perf_file *f, const struct perf_file *of);
 
 void perf_file_close(struct perf_file *f);
 
+/*
+ * The record from `at` and what belongs to it, up to `end`, will not be returned any more; from one to the next, in the
+ * order of the file. 0 or -ENOMEM.
+ */
+int perf_file_know(struct perf_file *f, uint64_t at, uint64_t end);
+
 /* The event that a record's id belongs to; the first one if there are no ids. */
 const struct perf_attr *perf_file_attr(const struct perf_file *f, uint64_t id);
 
@@ -41,6 +54,7 @@ struct perf_records {
 	bool unpack; /* return the records in COMPRESSED records, not these themselves */
 	uint64_t at, end;
 	uint64_t payload; /* of the last record, from `at` */
+	uint32_t known;	  /* of the file's, those that end before `at` */
 	struct perf_unzip zip;
 	struct read_ahead ahead;
 };

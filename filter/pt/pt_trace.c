@@ -149,6 +149,16 @@ int pt_trace_find(struct pt_trace *t, const struct perf_record *rec, uint64_t at
 	return 0;
 }
 
+/* What is found needs not be met again: the other passes are for the records between the traces. */
+static int find_all(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
+{
+	int err = pt_trace_find(t, rec, at);
+
+	if (err || rec->type != PERF_AUXTRACE)
+		return err;
+	return perf_file_know(&t->file, at - rec->size, at + ((const struct perf_auxtrace *)rec)->size);
+}
+
 int pt_trace_open(struct pt_trace *t, const char *path)
 {
 	int err;
@@ -158,7 +168,7 @@ int pt_trace_open(struct pt_trace *t, const char *path)
 	if (err)
 		return fail(t, err);
 	err = tasks_init(&t->merge.tasks);
-	err = err ?: each_record(t, false, pt_trace_find);
+	err = err ?: each_record(t, false, find_all);
 	if (err) {
 		fail(t, err);
 		pt_trace_close(t);
