@@ -108,8 +108,8 @@ static bool is_one_thread(const struct pt_trace *t)
 }
 
 /*
- * Words are looked through before, then (others.h), and the file is mapped twice: on two CPUs one thread for packets
- * and one for analysis are faster (docs/benchmarks.md).
+ * Words are looked through before, then (others.h), and the file is read twice: on two CPUs one thread for packets and
+ * one for analysis are as fast, and take less memory (docs/benchmarks.md).
  */
 static bool may_share_gil(const struct front_ipt *f, const struct options *o)
 {
@@ -303,7 +303,7 @@ static int make_worker(struct worker *w, const struct worker *first, unsigned nu
 	return w->err;
 }
 
-/* The first one gives the traces of the others away when they have them. */
+/* The others' traces are taken from the first one once they have them. */
 static int read_with(struct worker *all, unsigned n, const struct options *o)
 {
 	struct front_ipt *f = all->f;

@@ -2,16 +2,16 @@
 /*
  * loaded.h - a part of a file in memory.
  *
- * Copied if it is small: a third of the time of mapping it is saved, which the kernel spends on page tables, and threads of one
- * process map one after the other, but copy at once (docs/benchmarks.md). A large one is mapped, since a recording of
- * perf may have all of a trace in one part.
+ * A small one is copied, as no page tables change then. That takes a tenth to a quarter less time than mapping it, and
+ * two threads of a process copy at the same time, but map one after the other (docs/benchmarks.md). A large one is
+ * mapped, since perf may write a whole trace as one part.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes up to which a part is copied. A ring's parts have 256 KB at most (helper-ext/record), which fit into a cache. */
+/* Bytes up to which a part is copied. Those of Ocular's recorder have 256 KB at most, which fit into a cache. */
 #define LOADED_COPIED (1u << 20)
 
 struct loaded {

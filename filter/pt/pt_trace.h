@@ -44,8 +44,8 @@ struct pt_trace {
 int pt_trace_open(struct pt_trace *t, const char *path);
 
 /*
- * The same traces anew, as far as `of` still has them, for another thread: the file is not looked through again. Not of a
- * file that grows. 0 or a negative errno with a line in t->error.
+ * The same traces anew, as far as `of` still has them, for another thread: the file is not looked through again. Not of
+ * a file that grows. 0 or a negative errno with a line in t->error.
  */
 int pt_trace_again(struct pt_trace *t, const struct pt_trace *of);
 

@@ -2,9 +2,9 @@
 /*
  * read_ahead.h - small pieces of a file, mostly one behind the other, some far behind the one before.
  *
- * Records of a perf.data come in runs between payloads that are passed over. How long a run is shows only as it is read:
- * after a leap as much as a few records is read, then twice as much each time. To copy 8 KB that nobody wants costs
- * twice as much as the call itself (1.8 us and 0.7 for 1 KB; AMD EPYC, Linux 6.18, 2026-11-28).
+ * Records of a perf.data come in runs between payloads that are passed over. How long a run is shows only as it is
+ * read: after a leap as much as a few records is read, then twice as much each time. To copy 8 KB that nobody wants
+ * costs twice as much as the call itself (1.8 us and 0.7 for 1 KB; AMD EPYC, Linux 6.18, 2026-11-28).
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct read_ahead {
 void read_ahead_init(struct read_ahead *r);
 
 /*
- * `size` bytes (READ_AHEAD_MOST at most) of `fd` at `at`, in memory at a multiple of 8, valid until the next call. NULL:
- * *err is -errno, or -ENODATA if the file does not have them.
+ * `size` bytes (READ_AHEAD_MOST at most) of `fd` at `at`, in memory at a multiple of 8, valid until the next call.
+ * NULL: *err is -errno, or -ENODATA if the file does not have them.
  */
 const void *read_ahead_get(struct read_ahead *r, int fd, uint64_t at, size_t size, int *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_read_ahead.c - what is got is what is in the file, in any order; runs are read in few calls, leaps read little. */
+/* test_read_ahead.c - what is got is what is in the file, in any order; in few calls, and little after a leap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
