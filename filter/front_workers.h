@@ -12,7 +12,7 @@
 
 /*
  * Feeds the whole trace, which is open; by one worker, if need be (together.h), as front_ipt_feed() does. 0, or a
- * negative errno with one line in f->trace.error or the analysis. -EAGAIN: it shows in the words that there must be one:
- * all is to be opened anew, with o->workers 1. analysis_finish() may say so, too.
+ * negative errno with one line in f->trace.error or the analysis. -EAGAIN: it shows in the words that there must be
+ * one: all is to be opened anew, with o->workers 1. analysis_finish() may say so, too.
  */
 int workers_feed(struct front_ipt *f, struct analysis *a, const struct options *o, struct progress *p);

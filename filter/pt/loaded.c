@@ -45,7 +45,7 @@ static int copy(struct loaded *l, int fd, uint64_t at, size_t size, const uint8_
 	for (size_t done = 0; !err && done < size; done += n) {
 		n = pread(fd, l->copy + done, size - done, at + done);
 		if (n <= 0)
-			err = n ? -errno : -EIO;
+			err = n ? -errno : -ENODATA;
 	}
 	*bytes = l->copy;
 	return err;

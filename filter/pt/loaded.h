@@ -22,8 +22,8 @@ struct loaded {
 };
 
 /*
- * *bytes: `size` bytes, at least one, of `fd` at `at`, valid until the next call. 0 or -errno; -EIO: a small one is not
- * all there. Of a large one the caller knows that it is: what is not there cannot be read (SIGBUS).
+ * *bytes: `size` bytes, at least one, of `fd` at `at`, valid until the next call. 0 or -errno; -ENODATA: a small one is
+ * not all there. Of a large one the caller knows that it is: what is not there cannot be read (SIGBUS).
  */
 int loaded_get(struct loaded *l, int fd, uint64_t at, size_t size, const uint8_t **bytes);
 

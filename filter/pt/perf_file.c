@@ -16,7 +16,7 @@ static int read_at(int fd, void *to, size_t size, uint64_t at)
 {
 	ssize_t n = pread(fd, to, size, at);
 
-	return n < 0 ? -errno : (size_t)n == size ? 0 : -EIO;
+	return n < 0 ? -errno : (size_t)n == size ? 0 : -ENODATA;
 }
 
 static int read_ids(struct perf_file *f, const struct perf_section *s, struct perf_attr *attr)
@@ -144,11 +144,7 @@ void perf_records_init(struct perf_records *r, const struct perf_file *f, bool u
 
 static const void *get(struct perf_records *r, uint64_t at, size_t size, int *err)
 {
-	const void *p = read_ahead_get(&r->ahead, r->file->fd, at, size, err);
-
-	if (*err == -ENODATA) /* the file was cut meanwhile */
-		*err = -EIO;
-	return p;
+	return read_ahead_get(&r->ahead, r->file->fd, at, size, err);
 }
 
 /* The record at r->at, whole, or NULL with *err. perfcheck_file() has seen it only if it was there by then. */

@@ -10,10 +10,16 @@
 #include "only_perf.h"
 #include "shared/marker.h"
 
+/* perfcheck_file() has seen what is read: if it is not there, it was cut off since. */
+static const char *reason(int err)
+{
+	return err == -ENODATA ? "the recording was cut while it was read" : strerror(-err);
+}
+
 static int fail(struct pt_trace *t, int err)
 {
 	if (!t->error[0] && err != -ECANCELED) /* the feed's own, with its text */
-		snprintf(t->error, sizeof(t->error), "%s", strerror(-err));
+		snprintf(t->error, sizeof(t->error), "%s", reason(err));
 	return err;
 }
 

@@ -3,12 +3,13 @@
 
 Copies are cut at the end of each of their records and inside it. The events of the complete one show what is
 missing: if the copy has fewer, no output may say that nothing was lost; if only what follows the data is gone, none
-may say that something was.
+may say that something was. And one is cut while it is read.
 """
 
 import json
 import os
 import shutil
+import subprocess
 import sys
 
 import perffile
@@ -39,6 +40,10 @@ if not os.fork():
     ocular.take_snapshot("child")
     os._exit(0)
 os.wait()
+"""
+MANY = """
+def call(): pass
+for _ in range(400_000): call()
 """
 # name, program, options of ocular-record
 KINDS = (("plain", WORK, ()), ("flight", FLIGHT, ("--flight", "16K")),
@@ -129,8 +134,24 @@ def nothing_read(python, program, options, folder):
     return problems
 
 
+def while_read(python, folder):
+    """Cut when its first events are told: far behind these it ends with a line, and what is told until then is whole."""
+    data = os.path.join(folder, "data")
+    done = recording.record(data, [python, "-c", MANY], recording.traced_environment("calls"))
+    if done.returncode:
+        return [f"exit status {done.returncode}: {done.stderr}"]
+    with subprocess.Popen([PT, "workers=1", "console=never", "events=/dev/stdout", data], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, env=recording.plain_environment()) as reader:
+        reader.stdout.readline()
+        os.truncate(path := os.path.join(data, "perf.data"), os.path.getsize(path) // 2)
+        out, err = reader.communicate()
+    said = "ocular-pt: the recording was cut while it was read\n"
+    return [] if reader.returncode == 1 and err == said and out.count("\n") > 1000 else [f"exit status {reader.returncode}: {err}"]
+
+
 def cases(python, _):
     version = recording.version(python)
+    yield f"{version} cut while it is read", while_read, python
     for name, *what in KINDS:
         yield f"{version} {name}", check, python, *what
         yield f"{version} {name}, nothing read", nothing_read, python, *what
