@@ -202,7 +202,7 @@ static inline int deliver(struct pt_merge *m, struct pt_queue *q)
 /* All the cycles are the thread's, if it is there. */
 static int deliver_rows(struct pt_merge *m, struct pt_queue *q)
 {
-	struct rows *rows = &q->walk.rows;
+	struct rows *rows = q->walk.rows;
 
 	rows->counts = q->task && q->away ? 0 : ~0ull;
 	rows->thread = q->task ? q->task->cycles - (q->counted & rows->counts) : 0;
@@ -316,16 +316,25 @@ int pt_merge_lose_switches(struct pt_merge *m, uint64_t ns)
 	return err;
 }
 
+/* Room for what not every recording has. 0 or -ENOMEM. */
+static int make_room(const struct pt_merge *m, struct pt_walk *w, bool breaks)
+{
+	bool rows = m->feed.rows && w->branches;
+
+	if (breaks && !w->breaks)
+		w->breaks = calloc(PT_BREAKS, sizeof(*w->breaks));
+	if (rows && !w->rows)
+		w->rows = calloc(1, sizeof(*w->rows));
+	return (breaks && !w->breaks) || (rows && !w->rows) ? -ENOMEM : 0;
+}
+
 static int start_queue(struct pt_merge *m, struct pt_queue *q)
 {
-	int step;
+	int step = make_room(m, &q->walk, q->follows_cpu);
 
-	if (q->follows_cpu && !q->walk.breaks)
-		q->walk.breaks = calloc(PT_BREAKS, sizeof(*q->walk.breaks));
-	if (q->follows_cpu && !q->walk.breaks)
-		return -ENOMEM;
+	if (step)
+		return step;
 	q->walk.tips = m->feed.branch;
-	q->walk.gathers = m->feed.rows && q->walk.branches;
 	do
 		step = pt_queue_next(q);
 	while (step == STEP_OVERFLOW || step == STEP_DAMAGE);

@@ -134,4 +134,5 @@ void pt_queue_free(struct pt_queue *q)
 	drop(q);
 	free(q->chunks);
 	free(q->walk.breaks);
+	free(q->walk.rows);
 }

@@ -193,7 +193,7 @@ INLINE bool take(struct scan *s)
 INLINE const uint8_t *bound(const struct pt_walk *w, const struct scan *s)
 {
 	const uint8_t *last = w->end - 2 * PACKET_SIZE_MAX + 1;
-	ptrdiff_t rows = w->rows.at + ROWS_MAX - s->row;
+	ptrdiff_t rows = w->rows->at + ROWS_MAX - s->row;
 
 	if (rows < ROWS_MAX / 8)
 		return s->p;
@@ -239,7 +239,7 @@ static uint64_t cycles_behind(struct pt_walk *w, const struct scan *s, bool *ste
 
 static void settle_rows(struct pt_walk *w, const struct scan *s)
 {
-	struct rows *rows = &w->rows;
+	struct rows *rows = w->rows;
 
 	rows->n = s->row - rows->at;
 	rows->conv = &w->time.clocks->conv;
@@ -281,12 +281,12 @@ __attribute__((noinline)) bool pt_scan(struct pt_walk *w)
 			  .most = w->stamp > w->time.now ? 0 : pt_time_cycles_before(&w->time, w->quiet_until),
 			  .core = w->core,
 			  .counts = w->enabled ? ~0ull : 0,
-			  .row = w->rows.at };
+			  .row = w->rows->at };
 
 	if (w->overflowed || s.most <= s.cycles || w->end - w->p < 2 * PACKET_SIZE_MAX)
 		return false;
 	s = take_all(w, s);
 	settle_rows(w, &s);
 	settle(w, &s);
-	return s.row > w->rows.at;
+	return s.row > w->rows->at;
 }

@@ -386,7 +386,7 @@ enum pt_step pt_walk_next(struct pt_walk *w)
 {
 	enum pt_step what;
 
-	if (w->plain && w->gathers && pt_scan(w))
+	if (w->plain && w->rows && pt_scan(w))
 		return STEP_ROWS;
 	if (w->plain && w->words && pt_words(w))
 		return STEP_WORDS;

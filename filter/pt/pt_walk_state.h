@@ -33,7 +33,7 @@ struct pt_walk {
 	const uint8_t *p, *end;
 	uint64_t ip;	     /* the last one in a packet */
 	bool tips;	     /* indirect branches are wanted: otherwise they are STEP_QUIET */
-	bool gathers;	     /* and many may be returned at once, where that makes no difference */
+	struct rows *rows;   /* and many are returned at once there, where that makes no difference; NULL: none are */
 	struct words *words; /* the same of words alone: put there; NULL: one by one */
 	bool skims;	     /* but not those of WORDS_PASSED, nor times in ns; needs `ticks` */
 	uint32_t gathered;   /* so many were, */
@@ -56,5 +56,4 @@ struct pt_walk {
 	uint64_t untimed;	 /* words before the first time: dropped, as perf does */
 	struct pt_break *breaks; /* PT_BREAKS of them, the n-th at n % PT_BREAKS; NULL: not wanted */
 	uint64_t nbreaks;
-	struct rows rows;
 };

@@ -148,21 +148,21 @@ static void add_rows(struct log *log, const struct rows *rows)
 /* Steps earlier than `quiet` ticks behind the last one need not be told. */
 static void walk(const uint8_t *bytes, size_t size, bool gathers, uint64_t quiet, struct log *log)
 {
-	struct pt_walk *w = calloc(1, sizeof(*w));
+	struct pt_walk walk, *w = &walk;
+	struct rows rows = { .counts = ~0ull };
 	struct before last = { 0 };
 	enum pt_step step;
 
 	pt_walk_init(w, &clocks, true);
 	w->tips = true;
-	w->gathers = gathers;
-	w->rows.counts = ~0ull;
+	w->rows = gathers ? &rows : NULL;
 	log->n = log->gathered = log->full = 0;
 	pt_walk_chunk(w, bytes, bytes + size, 0x1000, true);
 	while ((step = pt_walk_next(w)) != STEP_END) {
 		if (w->passed.stamp)
 			last = (struct before){ w->passed.stamp, w->passed.core };
 		if (step == STEP_ROWS) {
-			add_rows(log, &w->rows);
+			add_rows(log, w->rows);
 		} else {
 			add(log, (struct told){ step, w->word, tsc_ns(&clocks.conv, w->stamp), w->core }, last);
 			last = (struct before){ w->stamp, w->core };
@@ -171,7 +171,6 @@ static void walk(const uint8_t *bytes, size_t size, bool gathers, uint64_t quiet
 		w->passed.stamp = 0;
 		w->quiet_until = w->stamp + quiet;
 	}
-	free(w);
 }
 
 static void compare(const struct log *many, const struct log *one)
