@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loaded.h - a part of a file in memory.
+ * loaded.h - a part of a file, copied into memory.
  *
- * A small one is copied, as no page tables change then. That takes a tenth to a quarter less time than mapping it, and
- * two threads of a process copy at the same time, but map one after the other (docs/benchmarks.md). A large one is
- * mapped, since perf may write a whole trace as one part.
+ * Mapping it takes a tenth to a half more time, threads of a process map one after the other (docs/benchmarks.md), and
+ * a file that is cut meanwhile would end the program by SIGBUS.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes up to which a part is copied. Those of Ocular's recorder have 256 KB at most, which fit into a cache. */
-#define LOADED_COPIED (1u << 20)
-
 struct loaded {
-	uint8_t *copy; /* `room` bytes, kept for the next part */
-	size_t room;
-	uint8_t *map; /* `mapped` bytes; NULL: the part is copied, or there is none */
-	size_t mapped;
+	uint8_t *bytes;
+	size_t room; /* bytes that there is memory for; it is kept for the next part */
 };
 
 /*
- * *bytes: `size` bytes, at least one, of `fd` at `at`, valid until the next call. 0 or -errno; -ENODATA: a small one is
- * not all there. Of a large one the caller knows that it is: what is not there cannot be read (SIGBUS).
+ * `size` bytes, at least one, of `fd` at `at` into l->bytes, instead of the last ones. 0 or -errno; -ENODATA: the file
+ * does not have them.
  */
-int loaded_get(struct loaded *l, int fd, uint64_t at, size_t size, const uint8_t **bytes);
+int loaded_get(struct loaded *l, int fd, uint64_t at, size_t size);
 
-/* Gives all memory back; it can be used again. */
+/* Gives the memory back; it can be used again. */
 void loaded_drop(struct loaded *l);

@@ -16,7 +16,7 @@
 
 #define PERF_FILE_ERROR (sizeof(((struct perfcheck *)0)->finding) + 64)
 
-/* Bytes of the file that need not be read again. */
+/* Records of the file, one behind the other, that need not be read again. */
 struct perf_known {
 	uint64_t at, end;
 };
@@ -41,8 +41,8 @@ int perf_file_again(struct perf_file *f, const struct perf_file *of);
 void perf_file_close(struct perf_file *f);
 
 /*
- * The record from `at` and what belongs to it, up to `end`, will not be returned any more; from one to the next, in the
- * order of the file. 0 or -ENOMEM.
+ * From now on readers pass over the record from `at` to `end`, with its payload. To be called in the order of the file.
+ * 0 or -ENOMEM.
  */
 int perf_file_know(struct perf_file *f, uint64_t at, uint64_t end);
 
@@ -54,7 +54,7 @@ struct perf_records {
 	bool unpack; /* return the records in COMPRESSED records, not these themselves */
 	uint64_t at, end;
 	uint64_t payload; /* of the last record, from `at` */
-	uint32_t known;	  /* of the file's, those that end before `at` */
+	uint32_t known;	  /* how many of the file's `known` begin before `at` */
 	struct perf_unzip zip;
 	struct read_ahead ahead;
 };

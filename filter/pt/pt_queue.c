@@ -26,17 +26,10 @@ int pt_queue_add(struct pt_queue *q, const struct pt_chunk *chunk)
 /* *bytes: where the chunk is. */
 static int load(struct loaded *l, const struct pt_queue *q, const struct pt_chunk *c, struct pt_span *bytes)
 {
-	const uint8_t *p;
-	int err = loaded_get(l, q->fd, c->at, c->size, &p);
+	int err = loaded_get(l, q->fd, c->at, c->size);
 
-	*bytes = err ? (struct pt_span){ 0 } : (struct pt_span){ p, p + c->size };
+	*bytes = (struct pt_span){ l->bytes, err ? l->bytes : l->bytes + c->size };
 	return err;
-}
-
-static void drop(struct pt_queue *q)
-{
-	loaded_drop(&q->loaded);
-	q->start = NULL;
 }
 
 /* Removes from `bytes` what the previous chunk had. *anew: it does not continue that. */
@@ -59,10 +52,8 @@ static int open_chunk(struct pt_queue *q)
 	const struct pt_chunk *c = &q->chunks[q->next++];
 	bool anew = q->next == 1;
 	struct pt_span bytes;
-	int err;
+	int err = load(&q->loaded, q, c, &bytes);
 
-	err = load(&q->loaded, q, c, &bytes);
-	q->start = bytes.p;
 	if (!err && !anew && q->may_overlap)
 		err = cut_overlap(q, &bytes, &anew);
 	if (!err && bytes.p < bytes.end)
@@ -84,7 +75,7 @@ static __attribute__((noinline)) int go_on(struct pt_queue *q, int step)
 	q->overflows += step == STEP_OVERFLOW;
 	q->damages += step == STEP_DAMAGE;
 	if (step == STEP_END)
-		drop(q);
+		loaded_drop(&q->loaded);
 	return step;
 }
 
@@ -97,12 +88,12 @@ int pt_queue_next(struct pt_queue *q)
 
 void pt_queue_rest(struct pt_queue *q)
 {
-	if (!q->start)
+	if (!q->loaded.bytes)
 		return;
 	q->rests = true;
-	q->rests_at = q->walk.p - q->start;
+	q->rests_at = q->walk.p - q->loaded.bytes;
 	q->rests_for = q->walk.end - q->walk.p;
-	drop(q);
+	loaded_drop(&q->loaded);
 }
 
 int pt_queue_wake(struct pt_queue *q)
@@ -112,8 +103,7 @@ int pt_queue_wake(struct pt_queue *q)
 
 	if (err || !q->rests)
 		return err;
-	q->start = bytes.p;
-	q->walk.p = q->start + q->rests_at;
+	q->walk.p = bytes.p + q->rests_at;
 	q->walk.end = q->walk.p + q->rests_for;
 	q->rests = false;
 	return 0;
@@ -131,7 +121,7 @@ void pt_queue_forget(struct pt_queue *q)
 
 void pt_queue_free(struct pt_queue *q)
 {
-	drop(q);
+	loaded_drop(&q->loaded);
 	free(q->chunks);
 	free(q->walk.breaks);
 	free(q->walk.rows);

@@ -29,8 +29,7 @@ struct pt_queue {
 	uint64_t passed;     /* of walk.breaks: how many are before that time */
 	struct pt_chunk *chunks;
 	uint32_t nchunks, next;
-	struct loaded loaded;
-	const uint8_t *start; /* of the chunk that is in memory; NULL: none is */
+	struct loaded loaded; /* the chunk that is being read */
 	bool rests;
 	ptrdiff_t rests_at; /* while it rests: where the walk is in the chunk, */
 	size_t rests_for;   /* and how much is left */

@@ -3,8 +3,8 @@
  * read_ahead.h - small pieces of a file, mostly one behind the other, some far behind the one before.
  *
  * Records of a perf.data come in runs between payloads that are passed over. How long a run is shows only as it is
- * read: after a leap as much as a few records is read, then twice as much each time. To copy 8 KB that nobody wants
- * costs twice as much as the call itself (1.8 us and 0.7 for 1 KB; AMD EPYC, Linux 6.18, 2026-11-28).
+ * read: after a leap 1 KB is read, then twice as much each time. A call for 1 KB takes 0.8 us, one for 8 KB 1.8
+ * (medians of 404 places 256 KB apart; AMD EPYC, Linux 6.18, 2026-11-28).
  */
 #pragma once
 

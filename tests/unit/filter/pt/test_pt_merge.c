@@ -363,7 +363,7 @@ static int word_and_loaded(void *to, int32_t pid, int32_t tid, uint64_t ns, uint
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < watched->nqueues; i++)
-		n += watched->queues[i]->loaded.copy || watched->queues[i]->loaded.map;
+		n += watched->queues[i]->loaded.bytes != NULL;
 	most_loaded = n > most_loaded ? n : most_loaded;
 	return word(to, pid, tid, ns, cycles, bits);
 }

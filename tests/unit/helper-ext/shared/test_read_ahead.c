@@ -5,31 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "../../numbered_file.h"
 #include "shared/read_ahead.h"
 
 #define SIZE 1000000u
-
-static uint8_t byte_at(uint64_t at)
-{
-	return (uint8_t)(at * 0x9e3779b97f4a7c15ull >> 40);
-}
-
-static FILE *make(void)
-{
-	FILE *f = tmpfile();
-
-	assert_non_null(f);
-	for (uint64_t at = 0; at < SIZE; at++)
-		putc(byte_at(at), f);
-	assert_int_equal(fflush(f), 0);
-	return f;
-}
 
 /* How many bytes were read for it; 0: they were there. */
 static size_t check(struct read_ahead *r, FILE *f, uint64_t at, size_t size)
@@ -42,18 +25,17 @@ static size_t check(struct read_ahead *r, FILE *f, uint64_t at, size_t size)
 	assert_int_equal(err, 0);
 	assert_non_null(p);
 	assert_int_equal((uintptr_t)p % 8, 0);
-	for (size_t i = 0; i < size; i++)
-		if (p[i] != byte_at(at + i))
-			fail_msg("byte %zu of %zu at %zu", i, size, (size_t)at);
+	assert_int_equal(numbered_wrong(p, at, size), size);
 	return r->at == was && r->n == n ? 0 : r->n;
 }
 
 static void test_anywhere(void **state)
 {
 	struct read_ahead *r = malloc(sizeof(*r));
-	FILE *f = make();
+	FILE *f = numbered_file(SIZE);
 
 	(void)state;
+	assert_non_null(f);
 	srand(1);
 	read_ahead_init(r);
 	for (uint64_t i = 0, at = 0; i < 20000; i++) {
@@ -72,10 +54,11 @@ static void test_anywhere(void **state)
 static void test_amounts(void **state)
 {
 	struct read_ahead *r = malloc(sizeof(*r));
-	FILE *f = make();
+	FILE *f = numbered_file(SIZE);
 	unsigned calls = 0;
 
 	(void)state;
+	assert_non_null(f);
 	read_ahead_init(r);
 	for (uint64_t at = 0; at + 100000 < SIZE; at += 100000) {
 		assert_int_equal(check(r, f, at, 8), READ_AHEAD_LEAST);
@@ -92,10 +75,11 @@ static void test_amounts(void **state)
 static void test_end(void **state)
 {
 	struct read_ahead *r = malloc(sizeof(*r));
-	FILE *f = make();
+	FILE *f = numbered_file(SIZE);
 	int err = 0;
 
 	(void)state;
+	assert_non_null(f);
 	read_ahead_init(r);
 	check(r, f, SIZE - 8, 8);
 	assert_null(read_ahead_get(r, fileno(f), SIZE - 8, 9, &err));
