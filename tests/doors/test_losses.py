@@ -474,7 +474,7 @@ FEW = {
 }
 # Where threads run at once.
 MANY = {
-    "160 million events of 16 threads": (many_events, 16, 5_000_000),
+    "48 million events of 16 threads": (many_events, 16, 1_500_000),
     "16 rings too small, no waiting": (overrun, 16, 15_000),
     "the recorder of 16 threads is killed": (recorder_killed, 16, 6_000),
     "16 threads are killed at random": (killed_at_random, 16, 4),
