@@ -125,13 +125,13 @@ static PyObject *core_processor(PyObject *module, PyObject *arg)
 
 static PyObject *core_choose(PyObject *module, PyObject *args)
 {
-	int backend, coarse;
+	int backend, coarse, numbers;
 
-	if (!PyArg_ParseTuple(args, "ip", &backend, &coarse))
+	if (!PyArg_ParseTuple(args, "ipp", &backend, &coarse, &numbers))
 		return NULL;
 	if (backend < 0 || backend >= BACKENDS || (backend != BACKEND_SOFTWARE && !ARCH_TRACES))
 		return setup_error(-EINVAL);
-	lanes_choose((enum backend)backend, coarse);
+	lanes_choose((enum backend)backend, coarse, numbers);
 	Py_RETURN_NONE;
 }
 
@@ -424,8 +424,9 @@ static PyMethodDef methods[] = {
 	  "see_waits($module, hz, /)\n--\n\n"
 	  "Notice what threads wait for, until close(); hz: of the clock of rings. How many calls are seen." },
 	{ "choose", core_choose, METH_VARARGS,
-	  "choose($module, backend, coarse, /)\n--\n\n"
-	  "How words leave the process, a BACKEND_ number: for each callback() and begin() from now on.\n"
+	  "choose($module, backend, coarse, numbers, /)\n--\n\n"
+	  "How words leave the process, a BACKEND_ number, and whether a thread may write a number instead\n"
+	  "of a word that it repeats (by PTWRITE): for each callback() and begin() from now on.\n"
 	  "OSError (EINVAL) if this processor has no such way." },
 	{ "set_filter", setup_filter, METH_VARARGS,
 	  "set_filter($module, include, exclude, own, /)\n--\n\n"

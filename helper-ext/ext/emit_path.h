@@ -22,9 +22,13 @@
 typedef const vectorcallfunc emitters[LANE_VIEWS][EMIT_SHAPES];
 extern emitters emitters_software, emitters_coarse, emitters_ptwrite, emitters_emulated;
 
-typedef void (*put_fn)(const struct cursor *, uint64_t head, uint64_t word);
+/*
+ * They return `none`, the callable's result: so what they do seldom can be a jump, too, and a callable that calls
+ * nothing need not save registers.
+ */
+typedef PyObject *(*put_fn)(const struct cursor *, uint64_t head, uint64_t word, PyObject *none);
+typedef PyObject *(*put_pair_fn)(const struct cursor *, uint64_t head, uint64_t first, uint64_t second, PyObject *none);
 typedef PyObject *(*slow_fn)(struct callback *, PyObject *const *args);
-typedef void (*put_pair_fn)(const struct cursor *, uint64_t head, uint64_t first, uint64_t second);
 
 /*
  * `plain`: the interpreter that traced first in the process and the first slot of co_extra, as in nearly every program.
@@ -41,8 +45,7 @@ static inline __attribute__((always_inline)) PyObject *emit(struct callback *cb,
 	if (unlikely(value < CODE_READY || head >= c->limit || far || (!plain && c->interpreter != cb->interpreter)))
 		return callback_slow(cb, args);
 	__asm__ volatile("" : "+r"(none)); /* loaded now, not behind RDTSC (lane_put) */
-	put(c, head, cb->head | value | place);
-	return none;
+	return put(c, head, cb->head | value | place, none);
 }
 
 /* The event's offset, in the bits of the word. Offsets are bytes and even: half of them are code units. */
@@ -75,9 +78,9 @@ static inline __attribute__((always_inline)) PyObject *emit_call(struct callback
 		return callback_slow(cb, args);
 	}
 	__asm__ volatile("" : "+r"(none));
-	put(c, head,
-	    marker_c_call(0, 0, 0, 0) | callee | value >> (MARKER_CODE_SHIFT - MARKER_CALLER_SHIFT) | offset / 2);
-	return none;
+	return put(c, head,
+		   marker_c_call(0, 0, 0, 0) | callee | value >> (MARKER_CODE_SHIFT - MARKER_CALLER_SHIFT) | offset / 2,
+		   none);
 }
 
 /*
@@ -105,11 +108,9 @@ static inline __attribute__((always_inline)) PyObject *emit_object(struct callba
 	__asm__ volatile("" : "+r"(none));
 	if ((uintptr_t)frame != c->told && value != CODE_SCRATCH) {
 		c->told = (uintptr_t)frame;
-		put_pair(c, head, marker_extension(0, KIND_OBJECT, identity_at(frame)), word);
-		return none;
+		return put_pair(c, head, marker_extension(0, KIND_OBJECT, identity_at(frame)), word, none);
 	}
-	put(c, head, word);
-	return none;
+	return put(c, head, word, none);
 }
 
 /*
@@ -161,6 +162,20 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 	}
 	__builtin_unreachable();
 }
+
+/* put##_none and put##_none_pair, of a `put` of lane.h. */
+#define PUTS(put) \
+	static inline PyObject *put##_none(const struct cursor *c, uint64_t head, uint64_t word, PyObject *none) \
+	{ \
+		put(c, head, word); \
+		return none; \
+	} \
+	static inline PyObject *put##_none_pair(const struct cursor *c, uint64_t head, uint64_t first, \
+						uint64_t second, PyObject *none) \
+	{ \
+		put##_pair(c, head, first, second); \
+		return none; \
+	}
 
 /* As few cache lines of code as possible. */
 #define EMITTER(name, shape, plain, put) \

@@ -45,9 +45,10 @@ _Static_assert(LANE_BURST <= RING_RECORDS_MIN / 2, "the smallest ring has room w
 #define NO_INTERPRETER	UINT64_MAX
 
 static _Atomic uint64_t nothing_written;
+struct numbers lane_no_numbers;
 #define CURSOR_FULL \
 	{ \
-		.head = &nothing_written, .limit = 0, .interpreter = NO_INTERPRETER \
+		.head = &nothing_written, .limit = 0, .interpreter = NO_INTERPRETER, .numbers = &lane_no_numbers \
 	}
 _Thread_local struct cursor lane_cursor[LANE_VIEWS] = { CURSOR_FULL, CURSOR_FULL };
 static _Thread_local struct lane *lane_own __attribute__((tls_model("initial-exec")));
@@ -70,7 +71,7 @@ static struct {
 	size_t nended, room;
 	_Atomic uint64_t lost; /* by threads that ended or never had a lane */
 	enum backend backend;
-	bool coarse;
+	bool coarse, numbers;
 	bool active;
 	void (*_Atomic deserted)(void); /* NULL: no check */
 } lanes = { .once = PTHREAD_ONCE_INIT };
@@ -141,9 +142,32 @@ static uint64_t lane_words(const struct lane *l)
 
 static void (*const put[BACKENDS])(const struct cursor *, uint64_t, uint64_t) = {
 	[BACKEND_SOFTWARE] = lane_put,
-	[BACKEND_PTWRITE] = lane_put_ptwrite,
+	[BACKEND_PTWRITE] = lane_put_whole,
 	[BACKEND_EMULATED] = lane_put_emulated,
 };
+
+/* Which of its two cursors shows the lane. */
+static struct cursor *lane_shown(const struct cursor *c)
+{
+	return &lane_cursor[c - lane_cursor];
+}
+
+__attribute__((noinline)) void lane_put_unnumbered(const struct cursor *c, uint64_t head, uint64_t word)
+{
+	struct numbers *n = c->numbers;
+	uint32_t number = 0;
+
+	if (n != &lane_no_numbers) {
+		n->chunk = lane_chunk(head);
+		number = numbers_meet(n, numbers_slot(n, word), word);
+	}
+	if (number) {
+		arch_trace(lane_sequenced(c, head, numbers_definition(&word, number)));
+		lane_own->at.skew++;
+		lane_shown(c)->skew++;
+	}
+	lane_put_whole(c, head, word);
+}
 
 void lane_write(struct lane *l, uint64_t word)
 {
@@ -183,6 +207,7 @@ static void lane_reset(struct lane *l)
 	struct lane *next = l->next, **link = l->link;
 	struct cursor *shown = l->shown;
 
+	free(l->numbers);
 	*l = (struct lane){ .at = CURSOR_FULL, .stalled = NOT_STALLED };
 	l->at.head = &l->count;
 	l->shown = shown;
@@ -340,6 +365,7 @@ static void lane_end(void *arg)
 	process_unlock();
 	lane_own = NULL;
 	lane_hide(l);
+	free(l->numbers);
 	free(l);
 	free(lane_waits);
 	lane_waits = NULL;
@@ -352,6 +378,7 @@ static struct lane *lane_begin(void)
 	if (!l)
 		return NULL;
 	l->shown = lane_cursor;
+	l->numbers = NULL;
 	process_lock();
 	l->next = lanes.all;
 	l->link = &lanes.all;
@@ -393,6 +420,8 @@ static bool lane_attach(struct lane *l)
 /* A processor's trace accepts every word; the sequence shows what it loses. */
 static bool lane_attach_trace(struct lane *l)
 {
+	if (lanes.numbers && !l->numbers && (l->numbers = calloc(1, sizeof(*l->numbers))))
+		l->at.numbers = l->numbers;
 	process_lock();
 	if (lanes.active)
 		l->at.limit = UINT64_MAX;
@@ -640,8 +669,10 @@ void lanes_forked(void)
 
 	for (l = lanes.all; l; l = next) {
 		next = l->next;
-		if (l != lane_own)
-			free(l);
+		if (l == lane_own)
+			continue;
+		free(l->numbers);
+		free(l);
 	}
 	lanes.all = lane_own;
 	if (lane_own) {
@@ -659,10 +690,11 @@ static void lanes_once(void)
 	pthread_key_create(&lanes.key, lane_end);
 }
 
-void lanes_choose(enum backend backend, bool coarse)
+void lanes_choose(enum backend backend, bool coarse, bool numbers)
 {
 	lanes.backend = backend;
 	lanes.coarse = coarse;
+	lanes.numbers = numbers && backend == BACKEND_PTWRITE;
 }
 
 bool lanes_coarse(void)

@@ -21,16 +21,18 @@
 #include "arch/arch.h"
 #include "backend.h"
 #include "shared/marker.h"
+#include "shared/numbers.h"
 #include "shared/ring.h"
 #include "shared/ticks.h"
 
-/* What the hot path reads of a lane: all but *head is constant from one lane_open() to the next. */
+/* What the hot path reads of a lane: all but *head and skew is constant from one lane_open() to the next. */
 struct cursor {
-	_Atomic uint64_t *head; /* ring.at; without a ring the lane's own count of words ever written */
-	uint64_t limit;		/* head at which to check for room again: the ring's end or before it */
-	uint64_t interpreter;	/* the last HELLO's */
-	uint64_t skew;		/* without a ring: words dropped */
-	uint64_t told;		/* frame of the object that the next event is about if no KIND_OBJECT says else */
+	_Atomic uint64_t *head;	 /* ring.at; without a ring the lane's own count of words ever written */
+	uint64_t limit;		 /* head at which to check for room again: the ring's end or before it */
+	uint64_t interpreter;	 /* the last HELLO's */
+	uint64_t skew;		 /* without a ring: words dropped, and NUMBERs, which are no words of the program's */
+	uint64_t told;		 /* frame of the object that the next event is about if no KIND_OBJECT says else */
+	struct numbers *numbers; /* of words by PTWRITE: the lane's or lane_no_numbers */
 };
 
 struct lane {
@@ -38,13 +40,14 @@ struct lane {
 	struct cursor *shown;	/* the thread's lane_cursor */
 	_Atomic uint64_t count; /* head without a ring */
 
-	struct ring *ring; /* NULL: none (yet, any more) */
-	uint64_t first;	   /* words ever written when this thread took the ring */
-	uint64_t looked;   /* flight mode: the same when the recorder was last checked */
-	uint64_t dropped;  /* words dropped and not yet reported by LOST */
-	uint64_t lost;	   /* words dropped in all */
-	uint64_t stalled;  /* tail at which waiting was in vain, or no tail */
-	uint64_t refusals; /* vain attempts to get a ring */
+	struct ring *ring;	 /* NULL: none (yet, any more) */
+	struct numbers *numbers; /* NULL: likewise, or no memory */
+	uint64_t first;		 /* words ever written when this thread took the ring */
+	uint64_t looked;	 /* flight mode: the same when the recorder was last checked */
+	uint64_t dropped;	 /* words dropped and not yet reported by LOST */
+	uint64_t lost;		 /* words dropped in all */
+	uint64_t stalled;	 /* tail at which waiting was in vain, or no tail */
+	uint64_t refusals;	 /* vain attempts to get a ring */
 	uint32_t tid;
 	uint32_t window; /* of a duty cycle, for its newest words; LANE_ALWAYS: none */
 	bool announce;	 /* the ring had another thread before: RING_THREAD comes first */
@@ -140,9 +143,33 @@ static inline uint64_t lane_sequenced(const struct cursor *c, uint64_t head, uin
 }
 
 /* The same into the processor's trace, which has the time. */
-static inline void lane_put_ptwrite(const struct cursor *c, uint64_t head, uint64_t word)
+static inline void lane_put_whole(const struct cursor *c, uint64_t head, uint64_t word)
 {
 	arch_trace(lane_sequenced(c, head, word));
+	atomic_store_explicit(c->head, head + 1, memory_order_relaxed);
+}
+
+/*
+ * So many words are a chunk (numbers.h): whoever has only the end of a trace, or has lost what came before, misses the
+ * meaning of numbers for no more. With 100 words that repeat, 5 % of what is written says what numbers stand for.
+ */
+#define LANE_CHUNK_BITS 12
+
+static inline uint32_t lane_chunk(uint64_t head)
+{
+	return (uint32_t)(head >> LANE_CHUNK_BITS) + 1;
+}
+
+/* Where no word has a number, and none gets one. */
+extern struct numbers lane_no_numbers;
+
+/* An event word for which no number stands. */
+void lane_put_unnumbered(const struct cursor *c, uint64_t head, uint64_t word);
+
+/* An event word by its number, which stands for it in this chunk. */
+static inline void lane_put_number(const struct cursor *c, uint64_t head, uint32_t number)
+{
+	arch_trace_short(marker_short_of(head + c->skew, number));
 	atomic_store_explicit(c->head, head + 1, memory_order_relaxed);
 }
 
@@ -150,12 +177,6 @@ static inline void lane_put_emulated(const struct cursor *c, uint64_t head, uint
 {
 	arch_trace_branches(lane_sequenced(c, head, word));
 	atomic_store_explicit(c->head, head + 1, memory_order_relaxed);
-}
-
-static inline void lane_put_ptwrite_pair(const struct cursor *c, uint64_t head, uint64_t first, uint64_t second)
-{
-	lane_put_ptwrite(c, head, first);
-	lane_put_ptwrite(c, head + 1, second);
 }
 
 static inline void lane_put_emulated_pair(const struct cursor *c, uint64_t head, uint64_t first, uint64_t second)
@@ -213,8 +234,11 @@ struct lane_total {
 	uint64_t words;
 };
 
-/* The backend of words, and whether the clock of rings is coarse, for callbacks made from now on. No lane is open. */
-void lanes_choose(enum backend backend, bool coarse);
+/*
+ * The backend of words, whether the clock of rings is coarse, and whether words by PTWRITE get numbers, for callbacks
+ * made from now on. No lane is open.
+ */
+void lanes_choose(enum backend backend, bool coarse, bool numbers);
 enum backend lanes_backend(void);
 bool lanes_coarse(void);
 

@@ -31,7 +31,7 @@ static struct cursor cursor_into_ring(void)
 static struct cursor cursor_into_trace(void)
 {
 	atomic_init(&scratch.count, 0);
-	return (struct cursor){ .head = &scratch.count, .limit = UINT64_MAX };
+	return (struct cursor){ .head = &scratch.count, .limit = UINT64_MAX, .numbers = &lane_no_numbers };
 }
 
 void scratch_begin(uint64_t interpreter, enum lane_view view)

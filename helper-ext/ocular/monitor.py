@@ -333,7 +333,8 @@ def _start(folder: str, mode: str, include: "str | Iterable[str]", exclude: "str
     try:
         if first:
             config = _config(session)
-            _core.choose(backends.NUMBERS[session.backend], bool(config[7]))
+            # A flight recorder of perf's keeps the end only: what numbers stand for may have been said before.
+            _core.choose(backends.NUMBERS[session.backend], bool(config[7]), "OCULAR_FLIGHT" not in os.environ)
         session.register()
         if first:
             flight = _begin(session, config, include, exclude, wanted, guest)

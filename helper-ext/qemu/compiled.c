@@ -155,14 +155,38 @@ static void call(struct compiled_thread *t, uint32_t id)
 	t->calls[t->ncalls++] = id;
 }
 
-void compiled_word(struct compiled_thread *t, uint64_t word, uint64_t tsc)
+static void name_word(struct compiled_thread *t, uint64_t word)
+{
+	if (t->naming >= t->nwords && ARRAY_RESIZE(t->words, 2 * (size_t)t->naming)) {
+		memset(t->words + t->nwords, 0, (2 * (size_t)t->naming - t->nwords) * sizeof(*t->words));
+		t->nwords = 2 * (size_t)t->naming;
+	}
+	if (t->naming < t->nwords)
+		t->words[t->naming] = word;
+	t->naming = 0;
+}
+
+/* The word that a number stands for, or `word` itself; 0: it is not known. */
+static uint64_t event_word(struct compiled_thread *t, uint64_t word)
+{
+	if (marker_is_short(word))
+		return marker_number(word) < t->nwords ? t->words[marker_number(word)] : 0;
+	if (t->naming && marker_is_event(word))
+		name_word(t, word);
+	if (marker_is_extension(word) && marker_kind(word) == KIND_NUMBER)
+		t->naming = marker_number(word);
+	return word;
+}
+
+void compiled_word(struct compiled_thread *t, uint64_t written, uint64_t tsc)
 {
 	static const enum stack_effect effects[OP_COUNT] = {
 #define X(op, name, stack, far) [op] = stack,
 		OCULAR_EVENTS(X)
 #undef X
 	};
-	enum stack_effect effect = effects[word >> MARKER_OP_SHIFT];
+	uint64_t word = event_word(t, written);
+	enum stack_effect effect = effects[marker_op(word)];
 	struct compiled_stay *s = top_of(t);
 
 	if (effect == STACK_PUSH)
@@ -206,6 +230,7 @@ void compiled_write(struct compiled *c, const char *folder, uint32_t pid)
 void compiled_thread_free(struct compiled_thread *t)
 {
 	free(t->calls);
+	free(t->words);
 }
 
 void compiled_forget(struct compiled *c)

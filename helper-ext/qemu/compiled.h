@@ -36,6 +36,9 @@ struct compiled_thread {
 	struct compiled_stay stays[COMPILED_DEEPEST];
 	uint32_t *calls; /* ids of open code objects: room for COMPILED_CALLS, allocated on first use */
 	uint32_t ncalls;
+	uint64_t *words; /* that numbers stand for (docs/marker.md), by number */
+	size_t nwords;
+	uint32_t naming; /* the number that the next event word gets; 0: none */
 };
 
 /* An executor, or with entry 0 all executors of the code object whose memory was reused. */
@@ -65,7 +68,7 @@ void compiled_block(struct compiled *c, struct compiled_thread *t, const struct 
 		    uint64_t tsc);
 
 /* The thread executes a PTWRITE: maybe a marker (shared/marker.h). */
-void compiled_word(struct compiled_thread *t, uint64_t word, uint64_t tsc);
+void compiled_word(struct compiled_thread *t, uint64_t written, uint64_t tsc);
 
 /*
  * Appends the results to the code table of process pid in `folder`, if it has one, as lines of kind `compiled`

@@ -383,7 +383,7 @@ static void take_snapshot(struct core *c)
 		head->points[head->npoints++] = (struct spool_point){ head->used, c->tsc };
 }
 
-bool core_ptwrite(struct core *c, uint64_t word, uint64_t ip)
+bool core_ptwrite(struct core *c, uint64_t word, uint64_t ip, unsigned bytes)
 {
 	uint64_t each = c->set->full ? c->set->full : c->set->overflow;
 
@@ -394,7 +394,7 @@ bool core_ptwrite(struct core *c, uint64_t word, uint64_t ip)
 	if (c->silent)
 		return false;
 	begin(c);
-	c->p = packet_ptw(c->p, word, c->set->fup_on_ptw);
+	c->p = packet_ptw(c->p, word, bytes, c->set->fup_on_ptw);
 	if (c->set->fup_on_ptw)
 		put_ip(c, PACKET_FUP, ip);
 	commit(c);

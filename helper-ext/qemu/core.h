@@ -85,8 +85,8 @@ void core_disable(struct core *c);
 void core_disable_to(struct core *c, uint64_t to);
 void core_interrupt(struct core *c, uint64_t at);
 
-/* A PTWRITE at ip. False: its packet was lost. */
-bool core_ptwrite(struct core *c, uint64_t word, uint64_t ip);
+/* A PTWRITE of 4 or 8 bytes at ip. False: its packet was lost. */
+bool core_ptwrite(struct core *c, uint64_t word, uint64_t ip, unsigned bytes);
 
 /* With c->turns: the next instruction is at ip. */
 void core_turn(struct core *c, uint64_t ip);

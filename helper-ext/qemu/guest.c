@@ -177,7 +177,8 @@ static void illegal(int sig, siginfo_t *info, void *context)
 	regs[REG_RIP] = (greg_t)(uintptr_t)w.p;
 	__asm__ volatile("mov %0, %%rsp\n\tsyscall"
 			 :
-			 : "r"(context), "a"((long)SYS_rt_sigreturn), "D"(operand(&w, regs)), "S"(ip)
+			 : "r"(context), "a"((long)SYS_rt_sigreturn), "D"(operand(&w, regs)), "S"(ip),
+			   "d"(w.rex & 8 ? 8ul : 4ul)
 			 : "memory");
 	__builtin_unreachable();
 }

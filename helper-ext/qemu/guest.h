@@ -17,6 +17,6 @@ enum guest_call {
 };
 
 /*
- * The handler of PTWRITE ends with rt_sigreturn(word, address of the PTWRITE): Linux ignores the arguments of that
- * system call.
+ * The handler of PTWRITE ends with rt_sigreturn(word, address of the PTWRITE, its bytes: 4 or 8): Linux ignores the
+ * arguments of that system call.
  */

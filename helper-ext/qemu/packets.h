@@ -78,10 +78,10 @@ static inline uint8_t *packet_mode_64(uint8_t *p)
 	return memcpy(p, "\x99\x01", 2) + 2;
 }
 
-/* PTW of 8 bytes; with_ip: a FUP with the PTWRITE's address follows. */
-static inline uint8_t *packet_ptw(uint8_t *p, uint64_t word, bool with_ip)
+/* PTW of 4 or 8 bytes; with_ip: a FUP with the PTWRITE's address follows. */
+static inline uint8_t *packet_ptw(uint8_t *p, uint64_t word, unsigned bytes, bool with_ip)
 {
-	uint8_t *end = ptframe_ptw(p, word);
+	uint8_t *end = bytes == 4 ? ptframe_ptw_short(p, (uint32_t)word) : ptframe_ptw(p, word);
 
 	p[1] |= with_ip << 7;
 	return end;

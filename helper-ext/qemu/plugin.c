@@ -291,9 +291,9 @@ static void translate(plugin_id id, struct qemu_plugin_tb *tb)
 
 /* --- system calls ------------------------------------------------------------------------------------ */
 
-static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
+static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip, uint64_t bytes)
 {
-	enum walk_word what = walk_ptwrite(&t->walk, word, ip);
+	enum walk_word what = walk_ptwrite(&t->walk, word, ip, bytes);
 
 	note(t);
 	compiled_word(&t->compiled, word, t->walk.core->tsc);
@@ -323,7 +323,7 @@ static void hear_guest(struct thread *t, int64_t number, const uint64_t *a)
 		walk_signal(&t->walk, a[0]);
 		return;
 	case SYS_rt_sigreturn:
-		end_ptwrite(t, a[0], a[1]);
+		end_ptwrite(t, a[0], a[1], a[2]);
 	}
 }
 

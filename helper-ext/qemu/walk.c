@@ -141,25 +141,25 @@ void walk_leave(struct walk *w, uint64_t next)
 }
 
 /* The tool's: the filter admits this one instruction of it. */
-static enum walk_word emit_word(struct walk *w, uint64_t word, uint64_t ip)
+static enum walk_word emit_word(struct walk *w, uint64_t word, uint64_t ip, unsigned bytes)
 {
 	bool told;
 
 	own_word(&w->own, w->core);
 	core_enable(w->core, ip);
-	told = core_ptwrite(w->core, word, ip);
+	told = core_ptwrite(w->core, word, ip, bytes);
 	core_disable(w->core);
 	return told ? WORD_TRACED : WORD_LOST;
 }
 
-enum walk_word walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip)
+enum walk_word walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip, unsigned bytes)
 {
 	close_block(w, 0);
 	if (!w->core->enabled && w->own.place == OWN_TOOL)
-		return emit_word(w, word, ip);
+		return emit_word(w, word, ip, bytes);
 	if (!w->core->enabled)
 		return WORD_UNTRACED;
-	return core_ptwrite(w->core, word, ip) ? WORD_TRACED : WORD_LOST;
+	return core_ptwrite(w->core, word, ip, bytes) ? WORD_TRACED : WORD_LOST;
 }
 
 /* Where the open block goes if nothing comes in between, as far as known. */

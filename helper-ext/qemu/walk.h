@@ -46,7 +46,7 @@ void walk_leave(struct walk *w, uint64_t next);
 enum walk_word { WORD_UNTRACED, WORD_TRACED, WORD_LOST };
 
 /* The open block ended in a PTWRITE at ip, which is done now. */
-enum walk_word walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip);
+enum walk_word walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip, unsigned bytes);
 
 /* A signal came when the next instruction was the one at ip. */
 void walk_signal(struct walk *w, uint64_t ip);

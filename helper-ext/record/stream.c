@@ -20,15 +20,6 @@ static void add(struct stream *s, uint64_t tsc, uint64_t word)
 	s->added++;
 }
 
-/* A C_CALL gets its number as a CALL: readers that know nothing of this take it for one of an unknown function. */
-static void append_with_number(struct stream *s, uint64_t tsc, uint64_t word, uint32_t number)
-{
-	bool c_call = marker_is_c_call(word);
-
-	add(s, tsc, marker_number_of(number, c_call ? marker_c_callee(word) : 0));
-	stream_append(s, tsc, c_call ? marker_c_call_event(word) : word);
-}
-
 /* An event word, or a C_CALL, for which no number stands. */
 static __attribute__((noinline)) void append_event(struct stream *s, uint64_t tsc, uint64_t word)
 {
@@ -36,9 +27,8 @@ static __attribute__((noinline)) void append_event(struct stream *s, uint64_t ts
 
 	s->wide = false;
 	if (number)
-		append_with_number(s, tsc, word, number);
-	else
-		stream_append(s, tsc, word);
+		add(s, tsc, numbers_definition(&word, number));
+	stream_append(s, tsc, word);
 }
 
 void stream_append_other(struct stream *s, uint64_t tsc, uint64_t word)
@@ -66,7 +56,7 @@ void stream_begin(struct stream *s, uint64_t tsc)
 		s->out->file.error = size;
 	else
 		s->used = size;
-	numbers_begin(&s->numbers);
+	s->numbers.chunk++;
 	if (s->cpu)
 		add(s, tsc, s->cpu);
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "shared/marker.h"
-#include "numbers.h"
+#include "shared/numbers.h"
 #include "perfdata.h"
 #include "ptframe.h"
 
@@ -109,7 +109,7 @@ static inline void stream_put(struct stream *s, uint64_t tsc, uint64_t word)
 	if (!s->used)
 		stream_begin(s, tsc);
 	slot = numbers_slot(&s->numbers, word);
-	if (numbers_knows(&s->numbers, slot, word) && !s->wide)
+	if (numbers_knows(slot, word, s->numbers.chunk) && !s->wide)
 		stream_append_short(s, tsc, slot->number);
 	else
 		stream_append_other(s, tsc, word);

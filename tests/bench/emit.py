@@ -31,9 +31,9 @@ VARIANTS = ("nothing", "empty", "stamp", "record", "least", "marker", "ring", "t
 
 
 def callbacks(session, name):
-    _core.choose(backends.NUMBERS["software"], True)
+    _core.choose(backends.NUMBERS["software"], True, False)
     coarse = _core.callback(_core.ops[name], monitor._shape(name, session.mode), None)
-    _core.choose(backends.NUMBERS["software"], False)
+    _core.choose(backends.NUMBERS["software"], False, False)
     marker = _core.callback(_core.ops[name], monitor._shape(name, session.mode), None)
     return {"nothing": None, "empty": ocular_empty.callback(), "stamp": ocular_empty.stamp(),
             "record": ocular_empty.record(), "least": ocular_empty.least(), "marker": marker, "ring": marker, "coarse": coarse,

@@ -11,11 +11,15 @@ import glob
 import math
 import os
 import shutil
+import sys
 
 import recording
 from tap import Plan
 from test_ocular_pt import ocular_pt, read
 from test_qemu import QEMU, Truth, emulate, in_snapshots
+
+sys.path.insert(0, os.path.join(recording.ROOT, "tests/unit/helper-ext/record"))
+import ptread  # noqa: E402
 
 ALL_WAYS = ("loops.py", "generators.py")
 WAITING = ("threads.py", "forks.py", "subprocesses.py")
@@ -159,7 +163,7 @@ def trips(truth):
     """{(code, head): [instructions from each back-edge to the next of each entry]}, of functions with one loop."""
     entries, last = {}, {}
     for words in truth.words.values():
-        for _, count, word in words:
+        for count, word in ptread.whole((count, word) for _, count, word in words):
             op, code, at = word >> 59, word >> 28 & 0xFFFFFF, word >> 8 & 0xFFFFF
             distance = (word & 0xFF) - ((word & 0x80) << 1)
             if op == PY_START:
@@ -279,14 +283,44 @@ def moving_with_branches(python):
         return [] if found == wanted else [f"{found} trips, not {wanted}"]
 
 
+def not_told(words):
+    """How many of a thread's words, [(word, is it in the trace?)], no reader can tell: lost, or a number of which nobody says
+    what it is. A NUMBER is no marker of the program's.
+    """
+    known, naming, missing = set(), 0, 0
+    for word, there in words:
+        number = ptread.short(word)
+        missing += not ptread.numbered(word) and (not there or number is not None and number not in known)
+        if there and naming and number is None:
+            known.add(naming)
+        naming = ptread.numbered(word) if there else 0
+    return missing
+
+
+def missing_of(there, lost):
+    """The same of all threads: of each, the words in the trace and those that are not, as (time, word), without calibration's."""
+    threads = [sorted([(when, word, True) for when, word in there.get(tid, ())] + [(when, word, False) for when, word in lost.get(tid, ())])
+               for tid in there.keys() | lost.keys()]
+    return sum(not_told([(word, had) for _, word, had in words if word >> 59 != SCRATCH]) for words in threads)
+
+
 def losses(python, *settings):
     """The markers that were lost are counted to the last one, through both decoders."""
     with recording.scratch() as folder:
         data, truth, _ = emulate(folder, settings, [python, os.path.join(recording.PROGRAMS, "loops.py")], env=environment())
-        lost = sum(word >> 59 != SCRATCH for words in truth.lost.values() for _, _, word in words)
+        lost = missing_of(*({tid: [(tsc, word) for tsc, _, word in words] for tid, words in had.items()}
+                            for had in (truth.words, truth.lost)))
         found = [recording.json.loads(ocular_pt(data, "summary=-").stdout), recording.summary(data)]
         told = [summary["losses"]["markers"] for summary in found]
         return [] if told == [lost, lost] and lost > 40 else [f"{told} told, {lost} lost"]
+
+
+def by_thread(rows):
+    """{tid: [(time, word)]} of (time, tid, word)."""
+    threads = collections.defaultdict(list)
+    for tsc, tid, word in rows:
+        threads[tid].append((tsc, word))
+    return threads
 
 
 def flight(python):
@@ -295,7 +329,7 @@ def flight(python):
         data, truth, _ = emulate(folder, ("snapshot=1024", "every=160", "psb=256"),
                                  [python, os.path.join(recording.PROGRAMS, "loops.py")], env=environment())
         expected, missing, _ = in_snapshots(data, truth)
-        lost = sum(word >> 59 != SCRATCH for _, _, word in missing)
+        lost = missing_of(by_thread(expected), by_thread(missing))
         found = [recording.json.loads(ocular_pt(data, "summary=-").stdout), recording.summary(data)]
         told = [summary["losses"]["markers"] for summary in found]
         return [] if told == [lost, lost] and lost > 40 and len(expected) > 100 else [f"{told} told, {lost} lost of {len(expected) + lost}"]
@@ -331,7 +365,8 @@ def foreign(python):
             shutil.rmtree(os.path.join(folder, "data"), ignore_errors=True)
             data, truth, _ = emulate(folder, settings, [python, program, library], env=env)
             _, summary, told = decoded(data, ("perf", "pt"), len(settings) == 1)
-            expected = sorted(tsc for words in truth.words.values() for tsc, _, word in words if word >> 59 == 0)
+            expected = sorted(tsc for words in truth.words.values() for tsc, _, word in words
+                              if word >> 59 == 0 and ptread.short(word) is None)
             found = [int(row.split("\t")[0]) for row in read(os.path.join(data, "events.pt")).split("\n") if "\tFOREIGN\t" in row]
             loop, = (loop for loop in summary["loops"] if loop["qualname"] == "work")
             counted = [summary["losses"][key] for key in ("foreign", "markers", "gaps")] + [loop["iterations"]]

@@ -53,6 +53,7 @@ class Machine:
             settings = ["-s", "branch=1"] if backend == "emulated" else []
             settings += ["-s", f"snapshot={flight}", "-s", "psb=2048"] if flight else []
             own = {"OCULAR_INCLUDE": include} if include else {}
+            own |= {"OCULAR_FLIGHT": "1"} if flight else {}
             env = recording.traced_environment(mode, OCULAR_MAIN="1", PYTHONHASHSEED="0", **own)
             return recording.run([QEMU, "-q", "-o", folder, *settings, "--", "env", f"OCULAR_BACKEND={backend}",
                                   self.python, self.path(program)], env=env)

@@ -7,7 +7,8 @@
  *             arch_prefetch(p)           the cache line of *p will be written soon
  *             arch_stamp(&ticks)         ticks_now() (shared/ticks.h) into memory that is read meanwhile: never less
  *             arch_trace(word)           a word into the trace, by an instruction; only where ARCH_TRACES
- *             arch_trace_branches(word)  the same by branches
+ *             arch_trace_short(word)     one of 32 bits, likewise
+ *             arch_trace_branches(word)  a word by branches
  *             arch_calls_by(type)        does a relocation of this type give the address of a function? Never where the
  *                                        types are not known: then no calls are seen (got.h)
  * emit.c      emitters_software          the callbacks whose words go into rings (emit_path.h)

@@ -29,6 +29,11 @@ static inline void arch_trace(uint64_t word)
 	(void)word;
 }
 
+static inline void arch_trace_short(uint32_t word)
+{
+	(void)word;
+}
+
 static inline void arch_trace_branches(uint64_t word)
 {
 	(void)word;

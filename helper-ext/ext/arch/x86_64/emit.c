@@ -190,4 +190,5 @@ PATH static PyObject *emit_instruction(PyObject *self, PyObject *const *args, si
 }
 #endif
 
-EMITTERS(emitters_software, emit_offset, emit_dest, emit_backward, emit_instruction, lane_put);
+PUTS(lane_put)
+EMITTERS(emitters_software, emit_offset, emit_dest, emit_backward, emit_instruction, lane_put_none);

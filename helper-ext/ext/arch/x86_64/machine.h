@@ -38,6 +38,11 @@ static inline __attribute__((always_inline)) void arch_trace(uint64_t word)
 	ptwrite(word);
 }
 
+static inline __attribute__((always_inline)) void arch_trace_short(uint32_t word)
+{
+	ptwrite_short(word);
+}
+
 static inline __attribute__((always_inline)) void arch_trace_branches(uint64_t word)
 {
 	ptwrite_emulated(word);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ptwrite.h - a 64-bit word into the processor's own trace, by the instruction or by branches.
+ * ptwrite.h - a word of 64 or 32 bits into the processor's own trace, by the instruction or by branches.
  */
 #ifndef OCULAR_PTWRITE_H
 #define OCULAR_PTWRITE_H
@@ -14,6 +14,12 @@
 static inline __attribute__((always_inline)) void ptwrite(uint64_t word)
 {
 	__asm__ volatile("ptwriteq %0" : : "r"(word));
+}
+
+/* PTWRITE r32: without REX.W. A packet of 6 bytes, not 10. */
+static inline __attribute__((always_inline)) void ptwrite_short(uint32_t word)
+{
+	__asm__ volatile("ptwritel %0" : : "r"(word));
 }
 
 /*

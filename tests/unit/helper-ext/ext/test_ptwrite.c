@@ -103,8 +103,11 @@ static void test_instruction(void **state)
 	sigaction(SIGILL, &action, &before);
 	for (size_t i = 0; i < COUNT(words); i++) {
 		ptwrite(words[i]);
-		assert_int_equal(catches, i + 1);
+		assert_int_equal(catches, 2 * i + 1);
 		assert_int_equal(caught, words[i]);
+		ptwrite_short((uint32_t)words[i]);
+		assert_int_equal(catches, 2 * i + 2);
+		assert_int_equal(caught, (uint32_t)words[i]);
 	}
 	sigaction(SIGILL, &before, NULL);
 }

@@ -26,6 +26,7 @@ static const struct {
 	{ "nothing", "f ic ir", { { 0 } }, 0 },
 	{ "in and out", "f lc lj ir", { { LOOP, 1, 20, F } }, 1 },
 	{ "twice", "f lc ir lc ir", { { LOOP, 2, 20, F } }, 1 },
+	{ "in a function with a number", "n lc ir x s lc ir", { { LOOP, 2, 20, F } }, 1 },
 	{ "entered by a jump", "f lj ir", { { LOOP, 1, 10, F } }, 1 },
 	{ "through another executor", "f lc oj ir", { { LOOP, 1, 20, F } }, 1 },
 	{ "a C function", "f lc ic ir lr ir", { { LOOP, 1, 40, F } }, 1 },
@@ -56,6 +57,13 @@ static void go(struct compiled *c, struct compiled_thread *t, const char *step, 
 	case 'g':
 		compiled_word(t, marker_head(OP_PY_START, 0) | (uint64_t)(*step == 'f' ? F : G) << MARKER_CODE_SHIFT,
 			      tsc);
+		return;
+	case 'n': /* as f, which gets a number there, and then by the number */
+		compiled_word(t, marker_number_of(7, 0), tsc);
+		compiled_word(t, marker_head(OP_PY_START, 3) | (uint64_t)F << MARKER_CODE_SHIFT, tsc);
+		return;
+	case 's':
+		compiled_word(t, marker_short_of(9, 7), tsc);
 		return;
 	case 'x':
 		compiled_word(t, marker_head(OP_PY_RETURN, 0) | (uint64_t)G << MARKER_CODE_SHIFT, tsc);

@@ -183,8 +183,9 @@ static void test_the_rest(void **state)
 	t.p = packet_psbend(t.p);
 	t.p = packet_ovf(t.p);
 	t.p = packet_no_ip(t.p, PACKET_TIP_PGD);
-	t.p = packet_ptw(t.p, 0x0123456789abcdefull, false);
-	t.p = packet_ptw(t.p, 5, true);
+	t.p = packet_ptw(t.p, 0x0123456789abcdefull, 8, false);
+	t.p = packet_ptw(t.p, 5, 8, true);
+	t.p = packet_ptw(t.p, 0x89abcdef, 4, true);
 	dec = decoder(&t);
 	next(dec);
 	packet = next(dec);
@@ -201,6 +202,11 @@ static void test_the_rest(void **state)
 	assert_true(packet.payload.ptw.payload == 0x0123456789abcdefull);
 	assert_int_equal(packet.payload.ptw.ip, 0);
 	packet = next(dec);
+	assert_int_equal(packet.payload.ptw.ip, 1);
+	packet = next(dec);
+	assert_int_equal(packet.type, ppt_ptw);
+	assert_int_equal(packet.size, 6);
+	assert_true(packet.payload.ptw.payload == 0x89abcdef);
 	assert_int_equal(packet.payload.ptw.ip, 1);
 	pt_pkt_free_decoder(dec);
 }

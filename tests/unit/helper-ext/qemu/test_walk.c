@@ -143,7 +143,7 @@ static void test_deferred(void **state)
 	run(f, 0x9000, 1, INSN_COND, 0x1000);
 	run(f, 0x9004, 1, INSN_JUMP_IND, 0);
 	run(f, 0xa000, 1, INSN_PTWRITE, 0);
-	assert_int_equal(walk_ptwrite(&f->walk, 77, 0xa000), WORD_TRACED);
+	assert_int_equal(walk_ptwrite(&f->walk, 77, 0xa000, 8), WORD_TRACED);
 	assert_string_equal(text_of(f), "E101TTT0TT0TW");
 }
 
@@ -183,7 +183,7 @@ static void test_words(void **state)
 	struct fixture *f = *state;
 
 	run(f, 0x1000, 2, INSN_PTWRITE, 0);
-	assert_int_equal(walk_ptwrite(&f->walk, 77, 0x1004), WORD_TRACED);
+	assert_int_equal(walk_ptwrite(&f->walk, 77, 0x1004, 8), WORD_TRACED);
 	run(f, 0x1008, 1, INSN_NEXT, 0);
 	run(f, 0x1010, 1, INSN_NEXT, 0); /* nobody said why */
 	assert_string_equal(text_of(f), "EWFDE");

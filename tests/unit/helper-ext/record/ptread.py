@@ -71,21 +71,29 @@ def packets(trace):
             raise ValueError(f"unknown packet {trace[at:at + 4].hex()} at {at}")
 
 
+def short(word):
+    """The number that a word of 32 bits has; None: it is not one of ours."""
+    return word & 0xfffff if word < 1 << 32 and word >> 20 & 31 == 22 else None
+
+
+def numbered(word):
+    """The number that the word behind a NUMBER gets; 0: this is none."""
+    return word & 0xfffff if word >> 59 == EXTENSION and word >> 48 & 15 == NUMBER else 0
+
+
 def whole(found):
     """Words of 32 bits as those that they stand for: each record tells its numbers before it uses them."""
-    numbers, number, callee = {}, None, 0
+    numbers, number, callee = {}, 0, 0
     for tsc, word in found:
         if word < 1 << 32:
-            assert word >> 20 & 31 == 22
-            yield tsc, numbers[word & 0xfffff] | word >> 25 << 52
+            yield tsc, numbers[short(word)] | word >> 25 << 52
             continue
         if callee and word >> 59 == CALL:
             word = c_call(word, callee)
         if number:
             numbers[number] = word & ~(127 << 52)
-        number, callee = None, 0
-        if word >> 59 == EXTENSION and word >> 48 & 15 == NUMBER:
-            number, callee = word & 0xfffff, word >> 20 & 0xfffffff
+        number = numbered(word)
+        callee = word >> 20 & 0xfffffff if number else 0
         yield tsc, word
 
 

@@ -190,32 +190,6 @@ static void test_words_that_come_again_have_numbers(void **state)
 	assert_int_equal(f->out.added, 9); /* NUMBERs */
 }
 
-/* A thread's numbers never mean another word, however many there are: when they are used up, words are whole. */
-static void test_numbers_are_given_once(void **state)
-{
-	static uint64_t means[MARKER_NUMBER_MAX + 1];
-	static struct numbers n;
-	uint64_t whole = 0;
-
-	(void)state;
-	for (uint32_t i = 0; i < 3 * MARKER_NUMBER_MAX; i++) {
-		uint64_t word = marker_event(OP_LINE, 0, 1 + i / 2 % 5000, 9, 0);
-		uint32_t number = 0;
-
-		if (i % 20 == 0)
-			numbers_begin(&n);
-		if (!numbers_knows(&n, numbers_slot(&n, word), word))
-			number = numbers_meet(&n, numbers_slot(&n, word), word);
-		assert_in_range(number, 0, MARKER_NUMBER_MAX);
-		whole += n.last == MARKER_NUMBER_MAX && i % 2 && !number;
-		if (number && means[number])
-			assert_int_equal(means[number], word);
-		means[number] = number ? word : 0;
-	}
-	assert_int_equal(n.last, MARKER_NUMBER_MAX);
-	assert_true(whole);
-}
-
 /* Any chunk may become the first that is kept: it says by itself whether the thread is on a CPU. */
 static void test_a_later_chunk_begins_with_the_cpu(void **state)
 {
@@ -301,7 +275,6 @@ int main(void)
 		TEST(test_chunk_takes_what_room_says),
 		TEST(test_a_later_chunk_begins_with_the_cpu),
 		TEST(test_words_that_come_again_have_numbers),
-		TEST(test_numbers_are_given_once),
 		TEST(test_lost_continues_the_sequence),
 		TEST(test_markers_that_cannot_be_written_are_counted),
 	};
