@@ -56,15 +56,20 @@ uint64_t clock_ns(const struct time_conv *conv, uint64_t tsc)
 	return conv->zero + quot * conv->mult + (rem * conv->mult >> conv->shift);
 }
 
+static unsigned __int128 rounded_mult(uint64_t ns, uint64_t ticks, unsigned int shift)
+{
+	return (((unsigned __int128)ns << shift) + ticks / 2) / ticks;
+}
+
 /* The largest shift for which mult fits 32 bits, so that rem * mult fits 64. */
 struct time_conv clock_conv(const struct clock *c)
 {
 	const uint64_t ticks = c->last.tsc - c->first.tsc, ns = c->last.ns - c->first.ns;
 	struct time_conv conv = { .shift = 32 };
 
-	while (conv.shift && ((unsigned __int128)ns << conv.shift) / ticks > UINT32_MAX)
+	while (conv.shift && rounded_mult(ns, ticks, conv.shift) > UINT32_MAX)
 		conv.shift--;
-	conv.mult = (((unsigned __int128)ns << conv.shift) + ticks / 2) / ticks;
+	conv.mult = rounded_mult(ns, ticks, conv.shift);
 	conv.zero = c->first.ns - clock_ns(&conv, c->first.tsc);
 	return conv;
 }

@@ -19,6 +19,7 @@ static const struct {
 	{ "2.6 GHz, ten hours up", { 93600000000000, 36000000000000 }, { 93602600000000, 36001000000000 }, 2600000000 },
 	{ "clock behind the TSC", { 5000000000, 7 }, { 8000000000, 1000000007 }, 3000000000 },
 	{ "slow TSC", { 100, 5000000000 }, { 25000100, 6000000000 }, 25000000 },
+	{ "nanoseconds, one more in ten seconds", { 0, 0 }, { 10000000001, 10000000000 }, 1000000000 },
 	{ "5.7 GHz, ten ms apart",
 	  { 1ull << 55, 1ull << 54 },
 	  { (1ull << 55) + 57000000, (1ull << 54) + 10000000 },
@@ -43,6 +44,7 @@ static void test_line_goes_through_both_pairs(void **state)
 		assert_near(clock_ns(&conv, c.last.tsc), c.last.ns, 1);
 		assert_int_equal(clock_hz(&c), lines[i].hz);
 		assert_in_range(conv.shift, 0, 32); /* perf multiplies in 64 bits */
+		assert_in_range(conv.mult, 1, UINT32_MAX);
 	}
 }
 
