@@ -150,8 +150,8 @@ static inline void lane_put_whole(const struct cursor *c, uint64_t head, uint64_
 }
 
 /*
- * So many words are a chunk (numbers.h): whoever has only the end of a trace, or has lost what came before, misses the
- * meaning of numbers for no more. With 100 words that repeat, 5 % of what is written says what numbers stand for.
+ * A chunk (numbers.h) has 4096 words: a reader that has only the end of a trace, or has lost a definition, can miss words
+ * up to the next chunk. If 100 words repeat, definitions add 6 % to its bytes (20 bytes for each, 8 for every word).
  */
 #define LANE_CHUNK_BITS 12
 

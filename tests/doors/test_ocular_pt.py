@@ -386,7 +386,7 @@ def cut_anywhere():
     with recording.scratch() as folder:
         path = os.path.join(made(ptmade.threads(4, count=1500), folder), "perf.data")
         whole = open(path, "rb").read()
-        for size in range(4096, len(whole), 11_003):  # pages begin elsewhere in each
+        for size in range(4096, len(whole), 11_003):  # no multiple of a page: cuts differ in where they lie in one
             with open(path, "wb") as out:
                 out.write(whole[:size])
             lines, done = events_of(folder)
