@@ -150,8 +150,8 @@ static inline void lane_put_whole(const struct cursor *c, uint64_t head, uint64_
 }
 
 /*
- * A chunk (numbers.h) has 4096 words: a reader that has only the end of a trace, or has lost a definition, can miss words
- * up to the next chunk. If 100 words repeat, definitions add 6 % to its bytes (20 bytes for each, 8 for every word).
+ * A chunk (numbers.h) has 4096 words: a reader that has only the end of a trace, or has lost a definition, can miss
+ * words up to the next chunk. If 100 words repeat, definitions add 6 % to its bytes (20 for each, 8 for every word).
  */
 #define LANE_CHUNK_BITS 12
 
