@@ -9,8 +9,13 @@
 
 #include "numbered.h"
 #include "shared/marker.h"
+#include "ticks.h"
+#include "varint.h"
 
 enum { RUNS, LITERALS, CYCLES, WORDS, COLUMNS };
+
+/* The numbers at the head of a piece: its size, of each column, and the step of its clock. */
+enum { SIZE, COLUMN, STEP = COLUMN + COLUMNS, HEAD };
 
 /* Packets of words (Intel SDM: PTW without FUP). seq_shift: of the sequence number (marker.h). */
 static const struct shape {
@@ -33,7 +38,8 @@ struct column {
 /* What the piece needs at most: of runs, of literals, of cycles and of words, 8 bytes for 7. */
 struct transpose {
 	struct numbered numbered;
-	uint8_t runs[TRANSPOSE_MOST + 16], literals[TRANSPOSE_MOST], cycles[TRANSPOSE_MOST];
+	uint8_t runs[TRANSPOSE_MOST + 16], literals[TRANSPOSE_MOST];
+	uint8_t cycles[TRANSPOSE_MOST + TICKS_ROOM], ticks[TRANSPOSE_MOST];
 	uint8_t words[TRANSPOSE_MOST + TRANSPOSE_MOST / 4];
 };
 
@@ -121,14 +127,6 @@ static bool is_written(const struct numbered *n, const uint8_t *p, const uint8_t
 	return pair->as;
 }
 
-static uint8_t *put_varint(uint8_t *p, uint32_t n)
-{
-	for (; n > 0x7f; n >>= 7)
-		*p++ = n | 0x80;
-	*p++ = n;
-	return p;
-}
-
 static uint8_t *append(uint8_t *to, const uint8_t *bytes, size_t n)
 {
 	memcpy(to, bytes, n);
@@ -153,7 +151,7 @@ static const uint8_t *put_pairs(struct numbered *numbered, struct column col[], 
 			numbered_meet(numbered, without_seq(pair.bits));
 		p = pair.end;
 	}
-	col[RUNS].p = put_varint(col[RUNS].p, n << 1 | (shape == &shapes[1]));
+	col[RUNS].p = varint_put(col[RUNS].p, n << 1 | (shape == &shapes[1]));
 	return p;
 }
 
@@ -164,72 +162,82 @@ static const uint8_t *put_literals(struct numbered *numbered, struct column col[
 
 	while (p < end && !is_written(numbered, p, end, &pair))
 		p++;
-	col[RUNS].p = put_varint(col[RUNS].p, p - begin);
+	col[RUNS].p = varint_put(col[RUNS].p, p - begin);
 	col[LITERALS].p = append(col[LITERALS].p, begin, p - begin);
 	if (p - begin >= TRANSPOSE_CHUNK)
 		numbered_begin(numbered);
 	return p;
 }
 
-static void put_size(uint8_t *to, size_t i, uint32_t size)
+static void put_number(uint8_t *to, size_t i, uint32_t n)
 {
-	memcpy(to + i * sizeof(size), &size, sizeof(size));
+	memcpy(to + i * sizeof(n), &n, sizeof(n));
+}
+
+/* Steps of the clock instead of cycles, if that is shorter. Returns the step, or 0. */
+static uint32_t put_ticks(struct transpose *t, struct column *cycles)
+{
+	size_t n = cycles->end - cycles->p, size;
+	uint32_t step = ticks_step(cycles->p, n);
+
+	size = step ? ticks_put(step, cycles->p, n, t->ticks) : 0;
+	if (!size)
+		return 0;
+	*cycles = (struct column){ t->ticks, t->ticks + size };
+	return step;
+}
+
+/* Takes the piece apart, each column behind its p. */
+static void put_columns(struct transpose *t, struct column col[], const uint8_t *p, const uint8_t *end)
+{
+	uint32_t due = 0;
+
+	numbered_begin(&t->numbered);
+	while (p < end) {
+		p = put_literals(&t->numbered, col, p, end);
+		p = put_pairs(&t->numbered, col, p, end, &due);
+	}
 }
 
 size_t transpose_put(struct transpose *t, const uint8_t *bytes, size_t n, uint8_t *to)
 {
 	uint8_t *const begin[COLUMNS] = { t->runs, t->literals, t->cycles, t->words };
 	struct column col[COLUMNS];
-	const uint8_t *p = bytes, *end = bytes + n;
-	uint8_t *out = to + (1 + COLUMNS) * sizeof(uint32_t);
-	uint32_t due = 0;
+	uint8_t *out = to + HEAD * sizeof(uint32_t);
 
-	numbered_begin(&t->numbered);
 	for (int i = 0; i < COLUMNS; i++)
 		col[i].p = begin[i];
-	while (p < end) {
-		p = put_literals(&t->numbered, col, p, end);
-		p = put_pairs(&t->numbered, col, p, end, &due);
-	}
-	put_size(to, 0, n);
+	put_columns(t, col, bytes, bytes + n);
+	for (int i = 0; i < COLUMNS; i++)
+		col[i] = (struct column){ begin[i], col[i].p };
+	put_number(to, SIZE, n);
+	put_number(to, STEP, put_ticks(t, &col[CYCLES]));
 	for (int i = 0; i < COLUMNS; i++) {
-		put_size(to, 1 + i, col[i].p - begin[i]);
-		out = append(out, begin[i], col[i].p - begin[i]);
+		put_number(to, COLUMN + i, col[i].end - col[i].p);
+		out = append(out, col[i].p, col[i].end - col[i].p);
 	}
 	return out - to;
 }
 
 /* --- putting together ------------------------------------------------------------------------------------ */
 
-static uint32_t size_at(const uint8_t *from, size_t i)
+static uint32_t number_at(const uint8_t *from, size_t i)
 {
-	uint32_t size;
+	uint32_t n;
 
-	memcpy(&size, from + i * sizeof(size), sizeof(size));
-	return size;
+	memcpy(&n, from + i * sizeof(n), sizeof(n));
+	return n;
 }
 
 int64_t transpose_size(const uint8_t *from, size_t n)
 {
-	uint64_t sum = (1 + COLUMNS) * sizeof(uint32_t);
+	uint64_t sum = HEAD * sizeof(uint32_t);
 
-	if (n < sum || size_at(from, 0) > TRANSPOSE_MOST)
+	if (n < sum || number_at(from, SIZE) > TRANSPOSE_MOST)
 		return -EBADMSG;
-	for (size_t i = 1; i <= COLUMNS; i++)
-		sum += size_at(from, i);
-	return sum == n ? (int64_t)size_at(from, 0) : -EBADMSG;
-}
-
-/* False: the column is at its end, or the number is larger than any piece. */
-static bool get_varint(struct column *c, uint32_t *n)
-{
-	*n = 0;
-	for (unsigned shift = 0; c->p < c->end && shift < 28; shift += 7) {
-		*n |= (uint32_t)(*c->p & 0x7f) << shift;
-		if (!(*c->p++ & 0x80))
-			return true;
-	}
-	return false;
+	for (size_t i = 0; i < COLUMNS; i++)
+		sum += number_at(from, COLUMN + i);
+	return sum == n ? (int64_t)number_at(from, SIZE) : -EBADMSG;
 }
 
 /* Moves n bytes from the column to the piece, if it has them and that has room. */
@@ -290,12 +298,21 @@ static bool take_pair(struct numbered *numbered, struct column *piece, struct co
 	return give_ptw(piece, shape, bits);
 }
 
+static bool take_number(struct column *runs, uint32_t *n)
+{
+	const uint8_t *p = runs->p;
+	bool whole = varint_get(&p, runs->end, n);
+
+	runs->p = (uint8_t *)p;
+	return whole;
+}
+
 static bool take_run(struct numbered *numbered, struct column *piece, struct column col[], uint32_t *due)
 {
 	uint32_t literals, pairs;
 
-	if (!get_varint(&col[RUNS], &literals) || !take(piece, &col[LITERALS], literals) ||
-	    !get_varint(&col[RUNS], &pairs))
+	if (!take_number(&col[RUNS], &literals) || !take(piece, &col[LITERALS], literals) ||
+	    !take_number(&col[RUNS], &pairs))
 		return false;
 	if (literals >= TRANSPOSE_CHUNK)
 		numbered_begin(numbered);
@@ -305,25 +322,47 @@ static bool take_run(struct numbered *numbered, struct column *piece, struct col
 	return literals || pairs >> 1; /* or it would never end */
 }
 
+/* The CYC packets of a column of steps. */
+static bool take_ticks(struct transpose *t, uint32_t step, struct column *cycles)
+{
+	int64_t n;
+
+	if (!step)
+		return true;
+	n = ticks_get(step, cycles->p, cycles->end - cycles->p, t->cycles, sizeof(t->cycles));
+	if (n < 0)
+		return false;
+	*cycles = (struct column){ t->cycles, t->cycles + n };
+	return true;
+}
+
+/* Puts the piece together. False: some column had too little or too much for it. */
+static bool take_piece(struct numbered *numbered, struct column *piece, struct column col[])
+{
+	uint32_t due = 0;
+
+	numbered_begin(numbered);
+	while (piece->p < piece->end)
+		if (!take_run(numbered, piece, col, &due))
+			return false;
+	for (size_t i = 0; i < COLUMNS; i++)
+		if (col[i].p != col[i].end)
+			return false;
+	return true;
+}
+
 int transpose_get(struct transpose *t, const uint8_t *from, size_t n, uint8_t *to)
 {
 	int64_t size = transpose_size(from, n);
 	struct column piece = { to, to + size }, col[COLUMNS];
-	uint8_t *p = (uint8_t *)from + (1 + COLUMNS) * sizeof(uint32_t);
-	uint32_t due = 0;
+	uint8_t *p = (uint8_t *)from + HEAD * sizeof(uint32_t);
 
 	if (size < 0)
 		return size;
 	for (size_t i = 0; i < COLUMNS; i++) {
-		col[i] = (struct column){ p, p + size_at(from, 1 + i) };
+		col[i] = (struct column){ p, p + number_at(from, COLUMN + i) };
 		p = col[i].end;
 	}
-	numbered_begin(&t->numbered);
-	while (piece.p < piece.end)
-		if (!take_run(&t->numbered, &piece, col, &due))
-			return -EBADMSG;
-	for (size_t i = 0; i < COLUMNS; i++)
-		if (col[i].p != col[i].end)
-			return -EBADMSG;
-	return 0;
+	return take_ticks(t, number_at(from, STEP), &col[CYCLES]) && take_piece(&t->numbered, &piece, col) ? 0
+													   : -EBADMSG;
 }

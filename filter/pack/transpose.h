@@ -7,10 +7,10 @@
  * was due instead of its own. A word of 32 bits stands for one that came before (numbered.h): that is written instead,
  * and which words are short is not. Any bytes at all come back exactly; what is not such a pair is a literal.
  *
- *   u32 sizes[5], little-endian: of the piece, of each column
+ *   u32[6], little-endian: size of the piece, of each column; the step of the clock (ticks.h), 0: none
  *   runs      varints (LEB128), in turn: literal bytes, pairs behind them << 1 | wide; until the piece is full
  *   literals  bytes; where there are at least TRANSPOSE_CHUNK of them, words have no numbers any more
- *   cycles    CYC packets as they are: an Exp bit says that another byte follows
+ *   cycles    CYC packets as they are: an Exp bit says that another byte follows; or steps of the clock (ticks.h)
  *   words     8 bytes each (wide) or 4, little-endian, with the distance in place of the sequence number; in the piece
  *             a wide one has 4 bytes if there is a number that stands for it
  *
@@ -27,7 +27,7 @@
 /* Room that transpose_put needs for a piece of n bytes: 9 for 7 of a CYC and a word of 32 bits, and their runs. */
 static inline size_t transpose_bound(size_t n)
 {
-	return 5 * sizeof(uint32_t) + n + n / 2 + 32;
+	return 6 * sizeof(uint32_t) + n + n / 2 + 32;
 }
 
 struct transpose;

@@ -32,7 +32,7 @@ NEEDED = ("perf.data", "codes-")  # what names of a recording's files begin with
 MOST = (1 << 31) - 1  # bytes: Spark reads a file into an array of Java's
 SPLIT = "spark.ocular.split"  # our setting among Spark's: one with so many bytes in its perf.data is split
 SPLIT_AT = "512m"
-PACKING = 10  # a packed recording is a fifth to a twentieth of that (docs/pack.md)
+PACKING = 10  # a packed recording is a sixth to a thirtieth of that (docs/pack.md)
 TASKS = 8  # for each core in one job: what the driver holds at a time
 
 

@@ -27,7 +27,7 @@ END
   ocular pack fib.data --remove
   ocular report fib.data.ocular
 
-Makes one file of a recording, a fifth to a twentieth of its size. report, view, diff, top and fleet add take the file
+Makes one file of a recording, a sixth to a thirtieth of its size. report, view, diff, top and fleet add take the file
 as they take DIR; ocular unpack makes the folder again, byte for byte. Command line, names of files and functions,
 and the program's own source files are in it: look before you pass it on (tar --zstd -xf, docs/pack.md).
 Exit status: 0 done, 1 failed, 2 wrong usage.

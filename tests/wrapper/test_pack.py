@@ -195,16 +195,55 @@ def varint(bytes_, at):
             return n, at
 
 
+def cyc(cycles):
+    """Such a packet (Intel's manual)."""
+    made = [3 | cycles << 3 & 0xF8]
+    cycles >>= 5
+    while cycles:
+        made[-1] |= 1 if len(made) > 1 else 4
+        made.append(cycles << 1 & 0xFE)
+        cycles >>= 7
+    return bytes(made)
+
+
+def cyc_end(column, at):
+    more = column[at] & 4
+    while more:
+        at += 1
+        more = column[at] & 1
+    return at + 1
+
+
+def cycs_of(column, step):
+    """The CYC packets of that column, one by one."""
+    at = phase = 0
+    while at < len(column):
+        number, at = varint(column, at) if step else (0, at)
+        if number:
+            whole, phase = divmod((number - 1) * step + phase, 8)
+            yield cyc(whole)
+            continue
+        packet, at = column[at:cyc_end(column, at)], cyc_end(column, at)
+        yield packet
+        if step and len(packet) <= 4:
+            cycles = packet[0] >> 3 | sum(byte >> 1 << 5 + 7 * i for i, byte in enumerate(packet[1:]))
+            steps = (8 * cycles + step // 2) // step
+            least = 8 * cycles - steps * step
+            if abs(least) < 8:
+                phase = (steps * step + min(max(phase, least), least + 7)) % 8
+
+
 def piece_of(columns):
     """docs/pack.md, once more."""
-    sizes = [int.from_bytes(columns[i:i + 4], "little") for i in range(0, 20, 4)]
-    parts, at = [], 20
-    for size in sizes[1:]:
+    whole, *sizes, step = (int.from_bytes(columns[i:i + 4], "little") for i in range(0, 24, 4))
+    parts, at = [], 24
+    for size in sizes:
         parts.append(columns[at:at + size])
         at += size
     runs, literals, cycles, words = parts
-    made, r, a, c, w, due, numbers, given = bytearray(), 0, 0, 0, 0, 0, {}, 0
-    while len(made) < sizes[0]:
+    cycs = cycs_of(cycles, step)
+    made, r, a, w, due, numbers, given = bytearray(), 0, 0, 0, 0, {}, 0
+    while len(made) < whole:
         n, r = varint(runs, r)
         made += literals[a:a + n]
         a += n
@@ -213,24 +252,20 @@ def piece_of(columns):
         n, r = varint(runs, r)
         size, second, shift = (8, 0x32, 52) if n & 1 else (4, 0x12, 25)
         for _ in range(n >> 1):
-            begin, more = c, cycles[c] & 4
-            c += 1
-            while more:
-                more = cycles[c] & 1
-                c += 1
+            made += next(cycs)
             word = int.from_bytes(words[w:w + size], "little")
             w += size
             seq = (word >> shift) + due & 0x7F
             due = seq + 1
             place = word & ~(0x7F << shift)
             if size == 8 and place in numbers:
-                made += cycles[begin:c] + bytes((2, 0x12)) + (seq << 25 | 0x16 << 20 | numbers[place]).to_bytes(4, "little")
+                made += bytes((2, 0x12)) + (seq << 25 | 0x16 << 20 | numbers[place]).to_bytes(4, "little")
                 continue
             if given and size == 8 and 4 <= place >> 59 <= 22 and len(numbers) < 4096:
                 numbers[place] = given
             if size == 8:
                 given = place & 0xFFFFF if place >> 48 == 29 << 11 | 1 else 0
-            made += cycles[begin:c] + bytes((2, second)) + (place | seq << shift).to_bytes(size, "little")
+            made += bytes((2, second)) + (place | seq << shift).to_bytes(size, "little")
     return bytes(made)
 
 

@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "pack/transpose.h"
+#include "record/ptframe.h"
 #include "shared/marker.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -217,6 +218,24 @@ static void test_markers_become_small(void **unused)
 	free(bytes);
 }
 
+/* A clock of 100 MHz in cycles of 2.45 GHz: 24 or 25 in each of 24.5, so 8 bytes of times are 4. */
+static void test_steps_of_a_clock(void **unused)
+{
+	enum { N = 1000 };
+	uint8_t *bytes = malloc(N * 12), *p = bytes;
+	uint64_t eighths = 0;
+
+	(void)unused;
+	for (uint32_t i = 0; i < N; i++) {
+		uint64_t then = eighths;
+
+		eighths += (2 + any(100)) * 196;
+		p = ptframe_marker(p, eighths / 8 - then / 8, marker_event(OP_LINE, 0, 3, 9, 0) | marker_head(0, i));
+	}
+	assert_int_equal(assert_comes_back(bytes, p - bytes), 6 * 4 + 3 + N + 8 * N);
+	free(bytes);
+}
+
 /* As the recorder writes a loop of three places: each whole twice, the second time with a number, and then short. */
 static size_t put_numbered(uint8_t *p, uint32_t n, bool numbers)
 {
@@ -262,7 +281,7 @@ static void test_damaged_columns_are_refused_or_harmless(void **unused)
 	for (int i = 0; i < ROUNDS; i++) {
 		size_t n = put_trace(bytes, 33 + any(SIZE - 33)), size = transpose_put(tables, bytes, n, made);
 
-		damage(made, any(2) ? 24 : size, 1 + any(8));
+		damage(made, any(2) ? 28 : size, 1 + any(8));
 		size = any(4) ? size : any(size);
 		whole = malloc(size ? size : 1);
 		memcpy(whole, made, size);
@@ -276,17 +295,19 @@ static void test_damaged_columns_are_refused_or_harmless(void **unused)
 static void test_refused(void **unused)
 {
 	static const struct {
-		uint32_t sizes[5];
+		uint32_t head[6];
 		uint8_t columns[16];
 	} cases[] = {
-		{ { TRANSPOSE_MOST + 1, 16, 0, 0, 0 }, { 0 } },	     /* too large */
-		{ { 4, 15, 0, 0, 0 }, { 0 } },			     /* columns are shorter than what is there */
-		{ { 4, 0xffffffff, 17, 0, 0 }, { 0 } },		     /* or longer, their sum small */
-		{ { 4, 16, 0, 0, 0 }, { 0 } },			     /* runs of nothing */
-		{ { 4, 16, 0, 0, 0 }, { 255, 255, 255, 255, 255 } }, /* a number without an end */
-		{ { 4, 2, 14, 0, 0 }, { 5, 0 } },		     /* more literals than the piece has */
-		{ { 4, 2, 4, 0, 10 }, { 4, 0 } },		     /* columns that nothing took */
-		{ { 11, 2, 0, 1, 13 }, { 0, 2, 3 } },		     /* a short pair, and the piece is not full */
+		{ { TRANSPOSE_MOST + 1, 16, 0, 0, 0, 0 }, { 0 } },	/* too large */
+		{ { 4, 15, 0, 0, 0, 0 }, { 0 } },			/* columns are shorter than what is there */
+		{ { 4, 0xffffffff, 17, 0, 0, 0 }, { 0 } },		/* or longer, their sum small */
+		{ { 4, 16, 0, 0, 0, 0 }, { 0 } },			/* runs of nothing */
+		{ { 4, 16, 0, 0, 0, 0 }, { 255, 255, 255, 255, 255 } }, /* a number without an end */
+		{ { 4, 2, 14, 0, 0, 0 }, { 5, 0 } },			/* more literals than the piece has */
+		{ { 4, 2, 4, 0, 10, 0 }, { 4, 0 } },			/* columns that nothing took */
+		{ { 11, 2, 0, 1, 13, 0 }, { 0, 2, 3 } },		/* a short pair, and the piece is not full */
+		{ { 11, 2, 0, 1, 13, 513 }, { 0, 3, 3 } },		/* no clock has such a step */
+		{ { 11, 2, 0, 1, 13, 196 }, { 0, 3, 128 } },		/* steps without an end */
 	};
 
 	(void)unused;
@@ -306,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_any_trace_comes_back),
 		cmocka_unit_test(test_a_whole_piece),
 		cmocka_unit_test(test_markers_become_small),
+		cmocka_unit_test(test_steps_of_a_clock),
 		cmocka_unit_test(test_numbers_cost_nothing),
 		cmocka_unit_test(test_damaged_columns_are_refused_or_harmless),
 		cmocka_unit_test(test_refused),
