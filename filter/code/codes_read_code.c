@@ -13,51 +13,48 @@
 #include "heads.h"
 
 /* `before`: the offset of the one before it; -1: it is the first. */
-static inline bool read_instr(struct instr *in, const int64_t *row, int64_t before)
+static inline bool read_instr(struct instr *in, const int32_t *row, int32_t before)
 {
-	int64_t offset = row[0], opcode = row[2];
+	int32_t offset = row[0], opcode = row[2];
 
 	*in = (struct instr){
 		.offset = offset, .line = row[1], .target = row[3], .base = opcode, .adaptive = opcode, .first = opcode
 	};
-	return offset >= 0 && (int64_t)in->offset > before && opcode >= 0 && opcode < 256;
+	return offset > before && opcode >= 0 && opcode < 256;
 }
 
-/* Reads rows up to the first that is damaged or out of order, and says whether all were good. */
-static bool read_instrs(struct process *p, struct code *code, const struct number_rows *rows)
+static void note_role(struct code *code, struct instr *in, enum opcode_role role)
+{
+	in->back_edge = role == ROLE_BACK_EDGE;
+	in->handler = role == ROLE_HANDLER;
+	in->resume = role == ROLE_RESUME;
+	if (role == ROLE_GENERATOR) {
+		code->generator = true;
+		code->entry = -1; /* what is before it runs when the object is made: 3.15 has a RESUME there */
+	}
+	if (code->entry < 0 && in->resume)
+		code->entry = in->offset;
+}
+
+/* Reads rows up to the first that is damaged or out of order: -EINVAL. 1: there are back-edges; 0: none. */
+static int read_instrs(struct process *p, struct code *code, const struct number_rows *rows)
 {
 	struct instr *in = code->instrs = pool_take(&p->pool, rows->n * sizeof(*in));
-	int64_t before = -1;
+	const int32_t *row = rows->all;
+	int32_t before = -1;
+	bool back_edges = false;
 	size_t i = 0;
 
-	for (; in && i < rows->n && read_instr(&in[i], rows->all + i * rows->width, before); i++)
+	for (; in && i < rows->n && read_instr(&in[i], row, before); i++, row += rows->width) {
+		enum opcode_role role = p->roles[in[i].base];
+
 		before = in[i].offset;
-	code->ninstrs = i;
-	return in && i == rows->n && !rows->damaged;
-}
-
-/* Are there back-edges? */
-static bool mark_instrs(const struct process *p, struct code *code)
-{
-	bool back_edges = false;
-
-	for (uint32_t i = 0; i < code->ninstrs; i++) {
-		struct instr *in = &code->instrs[i];
-		enum opcode_role role = p->roles[in->base];
-
-		if (role == ROLE_NONE)
-			continue;
-		back_edges |= in->back_edge = role == ROLE_BACK_EDGE;
-		in->handler = role == ROLE_HANDLER;
-		in->resume = role == ROLE_RESUME;
-		if (role == ROLE_GENERATOR) {
-			code->generator = true;
-			code->entry = -1; /* what is before it runs when the object is made: 3.15 has a RESUME there */
-		}
-		if (code->entry < 0 && in->resume)
-			code->entry = in->offset;
+		back_edges |= role == ROLE_BACK_EDGE;
+		if (role != ROLE_NONE)
+			note_role(code, &in[i], role);
 	}
-	return back_edges;
+	code->ninstrs = i;
+	return in && i == rows->n && !rows->damaged ? back_edges : -EINVAL;
 }
 
 static char *pool_text_of(struct process *p, const struct flat_line *line, const char *key)
@@ -107,9 +104,8 @@ static int read_code(struct codes *c, struct process *p, const struct flat_line 
 	code->units = flat_line_number(line, "units", 0);
 	code->line_lookup_ns = flat_line_number(line, "line_lookup_ns", 0);
 	code->address = flat_line_address(line, "address");
-	if (!read_instrs(p, code, rows))
-		return -EINVAL;
-	return mark_instrs(p, code) ? heads_mark(p, code) : 0;
+	err = read_instrs(p, code, rows);
+	return err > 0 ? heads_mark(p, code) : err;
 }
 
 /* --- which instructions were specialised ----------------------------------------------------------------- */

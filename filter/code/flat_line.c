@@ -74,10 +74,15 @@ static const char *read_word(struct flat_member *m, const char *s, const char *e
 
 static const char *read_value(struct flat_member *m, const char *s, const char *end)
 {
+	int32_t number = 0;
+	const char *behind;
+
 	if (s < end && *s == '"')
 		return read_text(m, s, end);
 	m->type = FLAT_NUMBER;
-	return number_read(s, &m->number) ?: read_word(m, s, end);
+	behind = number_read(s, &number);
+	m->number = number;
+	return behind ?: read_word(m, s, end);
 }
 
 static const char *read_member(struct flat_member *m, const char *s, const char *end)

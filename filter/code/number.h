@@ -22,28 +22,28 @@ static inline unsigned number_digit(char c)
 }
 
 /* As number_read(), of any length. */
-static __attribute__((noinline, unused)) const char *number_read_any(const char *s, int64_t *number)
+static __attribute__((noinline, unused)) const char *number_read_any(const char *s, int32_t *number)
 {
 	bool negative = *s == '-';
-	int64_t n = 0;
+	uint32_t n = 0; /* ten digits may be too many for it, but are no number here */
 	const char *first = s += negative;
 
 	for (; number_digit(*s) <= 9 && s - first <= NUMBER_DIGITS; s++)
 		n = 10 * n + number_digit(*s);
 	if (s == first || s - first > NUMBER_DIGITS || (*first == '0' && s - first > 1))
 		return NULL;
-	*number = negative ? -n : n;
+	*number = negative ? -(int32_t)n : (int32_t)n;
 	return s;
 }
 
-static inline const char *number_is(const char *behind, unsigned n, int64_t *number)
+static inline const char *number_is(const char *behind, unsigned n, int32_t *number)
 {
 	*number = n;
 	return behind;
 }
 
 /* Behind the number; NULL: there is none. The text must end with something else than a digit. */
-static inline __attribute__((always_inline)) const char *number_read(const char *s, int64_t *number)
+static inline __attribute__((always_inline)) const char *number_read(const char *s, int32_t *number)
 {
 	unsigned n = number_digit(s[0]), next;
 

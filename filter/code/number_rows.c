@@ -46,13 +46,13 @@ static bool make_room(struct number_rows *r, size_t rows)
 }
 
 /* One number and the `end` behind it. */
-static inline const char *read_number(const char *s, int64_t *number, char end)
+static inline const char *read_number(const char *s, int32_t *number, char end)
 {
 	s = number_read(s, number);
 	return s && *s == end ? s + 1 : NULL;
 }
 
-static const char *read_row(const char *s, int64_t *row, unsigned width)
+static const char *read_row(const char *s, int32_t *row, unsigned width)
 {
 	if (*s++ != '[')
 		return NULL;
@@ -77,7 +77,7 @@ static inline uint64_t text_at(const char *s)
 struct seen {
 	uint64_t text, mask;
 	unsigned length;
-	int64_t number;
+	int32_t number;
 };
 
 /* False: it is none, or has more than SEEN_MOST bytes. */
@@ -126,7 +126,7 @@ static inline struct row_end *find_end(struct row_end *ends, uint64_t text)
  * A row of four numbers and SEEN_MOST bytes behind each. The second is mostly that of the row before. The last two are
  * looked up by their text: how long an opcode is no processor foresees. NULL: it is longer, or none.
  */
-static inline const char *read_like(const char *s, int64_t *row, struct seen *line, struct row_end *ends)
+static inline const char *read_like(const char *s, int32_t *row, struct seen *line, struct row_end *ends)
 {
 	const struct row_end *end;
 	struct key key;
@@ -145,7 +145,7 @@ static inline const char *read_like(const char *s, int64_t *row, struct seen *li
 }
 
 /* The end of a row up to `behind` is kept, for the next one that ends so. */
-static void keep_end(struct row_end *ends, const char *behind, const int64_t *row)
+static void keep_end(struct row_end *ends, const char *behind, const int32_t *row)
 {
 	const char *s = behind;
 	struct key key;
@@ -157,7 +157,7 @@ static void keep_end(struct row_end *ends, const char *behind, const int64_t *ro
 		*find_end(ends, key.text) = (struct row_end){ key.text, row[2], row[3] };
 }
 
-static inline const char *read_like_or_new(struct number_rows *r, const char *s, int64_t *row, struct seen *line)
+static inline const char *read_like_or_new(struct number_rows *r, const char *s, int32_t *row, struct seen *line)
 {
 	const char *behind = read_like(s, row, line, r->ends);
 
@@ -182,7 +182,7 @@ static const char *read_rows(struct number_rows *r, const char *s, const char *e
 	const unsigned width = r->width;
 	const ptrdiff_t least = repeats ? ROW_MOST + SEEN_MOST : PTRDIFF_MAX;
 	struct seen line = { 0 };
-	int64_t *row = r->all;
+	int32_t *row = r->all;
 
 	if (*s == ']')
 		return s + 1;
@@ -244,14 +244,14 @@ bool number_rows_cut(struct number_rows *r, const char *text, size_t length, str
 
 static bool take_row(struct number_rows *r, const json_t *row)
 {
-	int64_t *to = r->all + r->n * r->width;
+	int32_t *to = r->all + r->n * r->width;
 
 	for (unsigned i = 0; i < r->width; i++) {
 		const json_t *number = json_array_get(row, i);
 
-		if (!json_is_integer(number))
-			return false;
 		to[i] = json_integer_value(number);
+		if (!json_is_integer(number) || to[i] != json_integer_value(number))
+			return false;
 	}
 	return true;
 }

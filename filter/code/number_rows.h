@@ -19,13 +19,13 @@ struct row_end {
 	int32_t third, fourth;
 };
 
-#define ROW_ENDS_BITS 9
+#define ROW_ENDS_BITS 11
 
 struct number_rows {
 	const char *member; /* its name; NULL: the line has none that was cut out */
 	unsigned width;	    /* numbers in a row */
 	size_t n, room;
-	int64_t *all;				 /* width * n */
+	int32_t *all;				 /* width * n */
 	bool damaged;				 /* behind these comes what is no row */
 	struct row_end ends[1 << ROW_ENDS_BITS]; /* by a hash of their text */
 };
@@ -44,7 +44,7 @@ struct cut_line {
  */
 bool number_rows_cut(struct number_rows *r, const char *text, size_t length, struct cut_line *rest);
 
-/* The same of a value, up to the first that is no row of at least `width` whole numbers. 0 or -ENOMEM. */
+/* The same of a value, up to the first that is no row of at least `width` whole numbers of 32 bits. 0 or -ENOMEM. */
 int number_rows_read(struct number_rows *r, const json_t *array, unsigned width);
 
 /* The numbers a row has under that name; 0: no such member. */
