@@ -33,7 +33,21 @@ CLOCK_ERROR_NS = 1_000_000  # the maximum error of the TSC's calibration in one 
 
 Event = collections.namedtuple("Event", "event file qualname firstlineno where destination callee time object")
 EQUAL = Event._fields.index("time")  # the columns before it
+FILE = Event._fields.index("file")
+BLOCK = 256  # lines that are looked at together
 new = functools.partial(tuple.__new__, Event)
+
+
+class Owned(dict):
+    """file: is it in one of the folders? Each is asked about a hundred thousand times."""
+
+    def __init__(self, folders):
+        super().__init__()
+        self.folders = folders
+
+    def __missing__(self, file):
+        owned = self[file] = file.startswith(self.folders)
+        return owned
 
 
 class Owner:
@@ -41,9 +55,7 @@ class Owner:
 
     def __init__(self, *folders):
         self.folders = tuple(folder.rstrip("/") + "/" for folder in folders)
-
-    def owns(self, event):
-        return event.file.startswith(self.folders)
+        self.owned = Owned(self.folders)
 
     def mark(self, event):
         """`begin`, `end`, or None."""
@@ -53,22 +65,31 @@ class Owner:
         return event == "PY_START" and qualname in ("begin", "end") and file.startswith(self.folders[0])
 
 
+def columns_of(text, number, line):
+    """(pid, tid), the columns before the time, the object: of what a line has behind its time. None: no event."""
+    fields = text.rstrip("\n").split("\t")
+    if len(fields) not in (8, 9, 10, 11):
+        raise ValueError(f"line {number} has {len(fields) + 1} fields: {line!r}")
+    if fields[2] == "EXTENSION":  # when, and how long, the thread was on a CPU
+        return None
+    callee, number = (fields[8:10] + ["", ""])[:2]
+    return (int(fields[0]), int(fields[1])), (*fields[2:8], callee), number
+
+
 def read(lines):
     """{(pid, tid): [Event]}; ValueError names the first line that is not an event."""
-    streams = collections.defaultdict(list)
+    streams, known = collections.defaultdict(list), {}
     for number, line in enumerate(lines, 1):
         if line.startswith("#"):
             continue
-        fields = line.rstrip("\n").split("\t")
-        if len(fields) not in (9, 10, 11, 12):
-            raise ValueError(f"line {number} has {len(fields)} fields: {line!r}")
-        time, pid, tid, event, file, qualname, firstlineno, where, destination = fields[:9]
-        if event == "EXTENSION":  # when, and how long, the thread was on a CPU
-            continue
-        callee, number = (fields[9:11] + ["", ""])[:2] if len(fields) > 9 else ("", "")
-        # Event(...) takes twice as long, and there are a hundred thousand of one program.
-        streams[pid, tid].append(new((event, file, qualname, firstlineno, where, destination, callee, int(time), number)))
-    return {(int(pid), int(tid)): events for (pid, tid), events in streams.items()}
+        time, _, text = line.partition("\t")
+        # There are a hundred thousand of one program, and most of them are equal but for their time.
+        if text not in known:
+            known[text] = columns_of(text, number, line)
+        if known[text]:
+            thread, columns, which = known[text]
+            streams[thread].append(new((*columns, int(time), which)))  # Event(...) takes twice as long
+    return dict(streams)
 
 
 def read_ocular(lines):
@@ -82,10 +103,10 @@ def parts(events, owner):
     """A stream without what is not the program's, cut after each mark."""
     cut = [[]]
     for event in events:
-        mark = owner.mark(event)
-        if mark or not owner.owns(event):
+        if not owner.owned[event[FILE]]:
             cut[-1].append(event)
-        if mark:
+        elif owner.mark(event):
+            cut[-1].append(event)
             cut.append([])
     return cut
 
@@ -97,23 +118,44 @@ def needed(lines, truth, owner):
     rooms = {(str(pid), str(tid)): iter([len(part) + 4 for part in parts(events, owner)])
              for (pid, tid), events in truth.items()}
     left = {thread: next(room) for thread, room in rooms.items()}
-    full = "#"  # begins no column; else the columns of a thread that has nothing left, which most lines are of
-    for line in lines:
-        if line.startswith(full, line.find("\t")) and "\tbegin\t" not in line and "\tend\t" not in line:
-            continue  # not a mark
-        thread = tuple(line.split("\t", 3)[1:3])
-        if left.get(thread) == 0 and "\tbegin\t" not in line and "\tend\t" not in line:
-            full = "\t".join(("", *thread, ""))
+    known = {}  # like that of read()
+    full = None  # the columns of a thread that has nothing left, which most lines of a start-up are of
+    lines = iter(lines)
+    while block := list(itertools.islice(lines, BLOCK)):
+        if full and are_of(full, block):
             continue
-        if thread in left:
-            event, file, qualname = line.split("\t", 6)[3:6]
-            if owner.is_mark(event, file, qualname):
-                left[thread], full = next(rooms[thread], 4), "#"
-            elif not left[thread] or event == "EXTENSION" or file.startswith(owner.folders):
-                continue
-            else:
+        for line in block:
+            text = line[line.find("\t") + 1:]
+            if text not in known:
+                known[text] = place_of(text, owner)
+            thread, is_mark, is_needed = known[text]
+            if is_mark:
+                full = None
+                if thread in left:
+                    left[thread] = next(rooms[thread], 4)
+            elif thread in left:
+                if not left[thread]:
+                    full = full or "\t".join(("", *thread, ""))
+                    continue
+                if not is_needed:
+                    continue
                 left[thread] -= 1
-        yield line
+            yield line
+
+
+def are_of(thread, block):
+    """Are all lines of the thread with these columns, none a mark? A place with the same two numbers counts as one more."""
+    text = "".join(block)
+    return text.count(thread) == len(block) and "\tbegin\t" not in text and "\tend\t" not in text
+
+
+def place_of(text, owner):
+    """Of what a line has behind its time: (pid, tid); is it a mark; is it an event of the program?"""
+    if text.startswith("#"):
+        return None, False, False
+    pid, tid, event, file, qualname = text.split("\t", 5)[:5]
+    owned = owner.owned[file]
+    return (pid, tid), owned and owner.is_mark(event, file, qualname), not owned and event != "EXTENSION"
 
 
 def aligned(ours, truth, owner):
@@ -186,13 +228,18 @@ class Objects:
                                  f"{self.ours.get((pid, wanted.object))}, which is {self.theirs.get((pid, mine.object))}: {show(wanted)}")
 
 
-def compare_objects(ours, truth, owner):
+def pairs(ours, truth, owner):
+    """{(pid, tid): both streams aligned}"""
+    return {key: aligned(ours.get(key, ()), truth.get(key, ()), owner) for key in sorted(ours.keys() | truth.keys())}
+
+
+def compare_objects(pairs):
     """Of streams that are equal otherwise."""
     found = Objects()
-    for key in sorted(ours.keys() & truth.keys()):
-        for mine, wanted in zip(*aligned(ours[key], truth[key], owner)):
+    for (pid, _), (ours, truth) in pairs.items():
+        for mine, wanted in zip(ours, truth):
             if mine.object or wanted.object:
-                found.add(key[0], mine, wanted)
+                found.add(pid, mine, wanted)
     return found
 
 
@@ -209,11 +256,10 @@ def cut_short(ours, truth):
     return ours, truth[:len(ours)]
 
 
-def compare(ours, truth, owner):
+def compare_pairs(pairs, ended):
     """[] if all streams agree; else lines with the first difference of each stream."""
-    found, ended = [], end_of_program(truth)
-    for key in sorted(ours.keys() | truth.keys()):
-        a, b = aligned(ours.get(key, ()), truth.get(key, ()), owner)
+    found = []
+    for key, (a, b) in pairs.items():
         if b and b[-1].time > ended:
             began = b[0].time
             a, b = cut_short(a, b)
@@ -222,7 +268,18 @@ def compare(ours, truth, owner):
         difference = compare_events(a, b) or compare_times(a, b)
         if difference:
             found += [f"pid {key[0]} tid {key[1]}: {difference[0]}", *difference[1:]]
-    return found or compare_objects(ours, truth, owner).problems[:5]
+    return found
+
+
+def compared(ours, truth, owner):
+    """The problems, as lines, and what was found of objects."""
+    both = pairs(ours, truth, owner)
+    objects = compare_objects(both)
+    return compare_pairs(both, end_of_program(truth)) or objects.problems[:5], objects
+
+
+def compare(ours, truth, owner):
+    return compared(ours, truth, owner)[0]
 
 
 def main(argv):

@@ -80,7 +80,7 @@ def start_up(truth, key, owner):
     """What Ocular alone sees before `begin` must not count; what comes after must, and what is lost before."""
     ours = list(truth[key])
     begin = next(i for i, event in enumerate(ours) if owner.mark(event) == "begin")
-    before = [event for event in ours[begin:] if not owner.owns(event)][:3]
+    before = [event for event in ours[begin:] if not owner.owned[event.file]][:3]
     extra = [event._replace(qualname="found") for event in before]
     other = [ours[begin]._replace(time=0)]  # as in a thread that goes on into a sub-interpreter
     wanted = {**truth, key: before + other + ours[begin + 1:]}

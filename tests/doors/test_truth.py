@@ -14,6 +14,7 @@ other have every program in every mode. Of the filters it has one. What it choos
 """
 
 import difflib
+import gc
 import glob
 import itertools
 import os
@@ -49,10 +50,9 @@ def check(python, program, mode, folder, *options):
     truth = recording.truth(folder)
     if not truth:
         return ["the witness wrote nothing", *done.stderr.splitlines()]
-    ours, owner = recording.needed(data, truth), recording.owner()
-    objects = compare.compare_objects(ours, truth, owner)
+    problems, objects = compare.compared(recording.needed(data, truth), truth, recording.owner())
     print("# events of generators compared {}, right {}; resumptions compared {}, right {}".format(*objects.events, *objects.resumptions))
-    return compare.compare(ours, truth, owner) + without_samples(data)
+    return problems + without_samples(data)
 
 
 def without_samples(data):
@@ -153,6 +153,7 @@ def cases(python, options):
 
 
 if __name__ == "__main__":
+    gc.disable()  # it would walk a hundred thousand events again and again, and they are no circle
     parser = recording.options()
     parser.add_argument("--sparse", action="store_true", help="a selection of the programs in the modes, in which each of both is")
     recording.run_cases(cases, parser)

@@ -71,9 +71,12 @@ class Log:
         self.pid = pid
 
 
-def text_of(name):
-    """What UTF-8 cannot hold becomes backslash escapes first, then the column's own escapes."""
-    return name.encode("utf-8", "backslashreplace").decode().translate(ESCAPES)
+class Texts(dict):
+    """name: what UTF-8 cannot hold becomes backslash escapes first, then the column's own. Kept: each event has two."""
+
+    def __missing__(self, name):
+        text = self[name] = name.encode("utf-8", "backslashreplace").decode().translate(ESCAPES)
+        return text
 
 
 def inherited(kind, name):
@@ -126,13 +129,13 @@ def callee_of(code, where, callable, call_function_ex):
 
 
 def callback_of(event, mode, log, suspended):
-    has_destination = event in WITH_DESTINATION
+    has_destination, texts = event in WITH_DESTINATION, Texts()
     backward_only = mode == "adaptive"
     call_function_ex = number_of_call_function_ex() if event == "CALL" else None
 
     def callee(code, where, rest):
         name = callee_of(code, where, rest[0], call_function_ex) if event == "CALL" else None
-        return "\t" + text_of(name) if name else ""
+        return "\t" + texts[name] if name else ""
 
     def number(code, frame):
         found = suspended.number(event, code, frame) if event in CALLS else None
@@ -142,7 +145,7 @@ def callback_of(event, mode, log, suspended):
         destination = rest[0] if has_destination else ""
         if has_destination and backward_only and destination > where:
             return sys.monitoring.DISABLE
-        log.write(f"{event}\t{text_of(code.co_filename)}\t{text_of(code.co_qualname)}\t{code.co_firstlineno}"
+        log.write(f"{event}\t{texts[code.co_filename]}\t{texts[code.co_qualname]}\t{code.co_firstlineno}"
                   f"\t{where}\t{destination}{callee(code, where, rest)}{number(code, sys._getframe(1))}")
 
     return callback
