@@ -14,6 +14,8 @@ whatever bytecode and machine code ran.
 """
 
 import collections
+import functools
+import gc
 import glob
 import json
 import os
@@ -55,7 +57,7 @@ GROUPS = {
     "more real programs": ("text_wrapping", "tables", "fractions_and_decimals", "options", "templates_and_html"),
 }
 
-# Programs whose code is compared after they have run.
+# Programs whose code is compared after they have run, in the recordings of their groups.
 SPECIALISED = ("loops", "while_else", "generators", "exceptions", "comprehensions", "richards", "syntax_trees")
 
 # Programs recorded with returns compressed.
@@ -70,7 +72,7 @@ LONG_ENDS = ("fork_in_thread", "thread_pool", "exec_replaced", "multiprocessing_
              "subprocesses")
 
 # Modules whose imports are not compared: they take the witness long.
-NOT_HEARD = "runpy concurrent.futures.thread queue warnings resource signal"
+NOT_HEARD = "pkgutil runpy concurrent.futures.thread queue warnings resource signal"
 
 # Runs until another thread says so.
 AS_LONG_AS_IT_LIKES = "busy"
@@ -107,6 +109,27 @@ def record(python, folder, programs, *settings, play=PLAY, **more):
     return data
 
 
+class Rows(dict):
+    """text: a row of its columns, made once: an instruction runs again and again, and to split it takes long."""
+
+    def __init__(self, choose):
+        super().__init__()
+        self.choose = choose
+
+    def __missing__(self, text):
+        row = self[text] = self.choose(text.split("\t"))
+        return row
+
+
+def lines_of(path):
+    """An event text's, but for play.py's start-up: its imports have several times as many as its programs."""
+    with open(path, "rb") as file:
+        text = file.read()
+    begin = max(text.find(f"\tPY_START\t{PLAY}\tbegin\t".encode()), 0)
+    start = max(text.rfind(b"\n", 0, begin), text.find(b"\n")) + 1
+    return text[start:].decode().split("\n")[:-1]
+
+
 Recovered = collections.namedtuple("Recovered", "events share told")
 
 
@@ -116,12 +139,10 @@ def recover(data, *arguments):
     done = recording.run([PT, f"events={text}", *arguments, data], env=recording.plain_environment())
     if done.returncode:
         raise RuntimeError(done.stderr)
-    threads = collections.defaultdict(list)
-    with open(text, encoding="utf-8", newline="\n") as lines:
-        next(lines)
-        for line in lines:
-            columns = line.rstrip("\n").split("\t")
-            threads[columns[1], columns[2]].append((*columns[3:8], columns[9]))
+    threads, rows = collections.defaultdict(list), Rows(lambda columns: (*columns[:5], columns[6]))
+    for line in lines_of(text):
+        _, pid, tid, rest = line.split("\t", 3)
+        threads[pid, tid].append(rows[rest])
     share = re.search(r"(\d+) of (\d+) instructions recovered", done.stderr)
     return Recovered(threads, (int(share[1]), int(share[2])), done.stderr)
 
@@ -138,15 +159,26 @@ def upper(recovered):
 
 def heard(python, folder, programs):
     """The witness's rows: a list for each thread, first the one that began; of forked children after it."""
-    out = os.path.join(folder, "witness.txt")
-    done = recording.run([python, PLAY, "--witness", out, *programs], env=environment())
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    threads = collections.defaultdict(list)
+    return heard_once(python, tuple(programs))
+
+
+@functools.lru_cache(maxsize=1)  # a group is recorded in several ways, one after the other, and runs in one
+def heard_once(python, programs):
+    with recording.scratch() as folder:
+        out = os.path.join(folder, "witness.txt")
+        done = recording.run([python, PLAY, "--witness", out, *programs], env=environment())
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return heard_rows(out)
+
+
+def heard_rows(out):
+    threads, rows = collections.defaultdict(list), Rows(tuple)
     for path in sorted(glob.glob(out + "*"), key=lambda path: int("0" + path[len(out) + 1:])):
         with open(path, encoding="utf-8", newline="\n") as lines:
-            for row in (line.rstrip("\n").split("\t") for line in lines):
-                threads[path, row[5]].append(tuple(row[:5]))
+            for line in lines:
+                row, _, thread = line.rpartition("\t")
+                threads[path, thread].append(rows[row])
     return list(threads.values())
 
 
@@ -209,26 +241,38 @@ def check(python, names, settings, folder):
     return compared(python, [program(name) for name in names], settings, folder)[0]
 
 
+def check_and_keep(python, names, settings, kept, folder):
+    """And keep what all code holds at the end, there and in a run without Ocular, and what ran."""
+    programs = [program(name) for name in names]
+    ours, plain = (os.path.join(folder, name) for name in ("ours.txt", "plain.txt"))
+    found, _, rows = compared(python, programs, settings, folder, "--adaptive", ours)
+    recording.run([python, PLAY, "--adaptive", plain, *programs], env=environment())
+    opcodes = recording.run([python, "-c", "import dis; print(*dis._all_opname)"], env=environment()).stdout.split()
+    ran = collections.Counter(row[1:5] for row in rows if row[0] == "INSTRUCTION")
+    kept.append((listing(ours, opcodes), listing(plain, opcodes), ran))
+    return found
+
+
 def check_benchmark(python, path, folder):
-    found, count = compared(python, ["--path", recording.SMALL, path], ("noretcomp=1",), folder)
+    found, count, _ = compared(python, ["--path", recording.SMALL, path], ("noretcomp=1",), folder)
     print(f"# {count} instructions, calls and returns were heard")
     return found
 
 
-def compared(python, programs, settings, folder):
-    """The differences, and how many events the witness saw."""
+def compared(python, programs, settings, folder, *options):
+    """The differences, how many events the witness saw, and what was recovered, with play.py's options."""
     words = [word for setting in settings for word in (filters(python) if setting == "filters" else (setting,))]
-    data = record(python, folder, programs, *words)
+    data = record(python, folder, [*options, *programs], *words)
     recovered = recover(data)
     (ours,) = recovered.events.values()
     truth = between_marks(heard(python, folder, programs)[0])
     ours = between_marks(ours)
     if len(truth) < 10000:
-        return [f"the witness heard {len(truth)} events: hardly anything ran"], len(truth)
+        return [f"the witness heard {len(truth)} events: hardly anything ran"], len(truth), ours
     found = differences(ours, truth, *special(data))
     if "lost track" in recovered.told:
         found.append(recovered.told)
-    return found, len(truth)
+    return found, len(truth), ours
 
 
 def first_call(rows):
@@ -397,10 +441,14 @@ def check_trace_functions(python, folder):
     return found
 
 
-def listing(path):
-    """[(file, qualname, first line, offset, opcode)] that play.py --adaptive wrote."""
+def listing(path, names):
+    """[(file, qualname, first line, offset, opcode)] of what play.py --adaptive wrote."""
+    rows = []
     with open(path, encoding="utf-8") as lines:
-        return [tuple(line.rstrip("\n").split("\t")) for line in lines]
+        for *where, compiled, now in (line.rstrip("\n").split("\t") for line in lines):
+            units = enumerate(zip(bytes.fromhex(compiled)[::2], bytes.fromhex(now)[::2]))
+            rows += [(*where, str(2 * at), names[number]) for at, (base, number) in units if base]  # 0: CACHE
+    return rows
 
 
 FAMILIES = ("LOAD_ATTR_", "LOAD_GLOBAL_", "BINARY_OP_", "CALL_", "COMPARE_OP_", "FOR_ITER_", "STORE_ATTR_")
@@ -420,14 +468,12 @@ def is_explained(traced, untraced, ran):
     return untraced.startswith(traced + "__")  # of 3.12
 
 
-def check_adaptive(python, names, folder):
-    """At the end, code is the same as after a run without Ocular: it is specialised as usual."""
-    programs = [program(name) for name in names]
-    ours, plain = (os.path.join(folder, name) for name in ("ours.txt", "plain.txt"))
-    recovered = recover(record(python, folder, ["--adaptive", ours, *programs], "noretcomp=1"))
-    recording.run([python, PLAY, "--adaptive", plain, *programs], env=environment())
-    ran = collections.Counter(row[1:5] for rows in recovered.events.values() for row in rows if row[0] == "INSTRUCTION")
-    traced, untraced = listing(ours), listing(plain)
+def check_specialised(python, kept, _):
+    """Of what check_and_keep() kept: code is the same as after a run without Ocular, it is specialised as usual."""
+    programs, ran = {program(name) for name in SPECIALISED}, sum((part[2] for part in kept), collections.Counter())
+    traced, untraced = ([row for part in kept for row in part[at] if row[0] in programs] for at in range(2))
+    if {row[0] for row in traced} != programs:
+        return ["the groups' own cases have not run"]
     if [row[:4] for row in traced] != [row[:4] for row in untraced] or len(traced) < 1000:
         return [f"other code: {len(traced)} instructions, {len(untraced)}"]
     found = [f"{a} in a traced run, {b[4]} in another, ran {ran[a[:4]]} times" for a, b in zip(traced, untraced)
@@ -594,13 +640,20 @@ def cases(python, options):
         return
     if options.all:
         yield from long_cases(python, version)
+    kept = []
     for name, group in GROUPS.items():
-        yield f"{version} {name}", check, python, group, ("noretcomp=1",)
-    # A return into the filter's range makes a TIP.PGE, compressed or not.
-    yield f"{version} control flow, filtered", check, python, GROUPS["control flow"], ("filters",)
+        if set(group) & set(SPECIALISED):
+            yield f"{version} {name}, specialised", check_and_keep, python, group, ("noretcomp=1",), kept
+        else:
+            yield f"{version} {name}", check, python, group, ("noretcomp=1",)
+        # A return into the filter's range makes a TIP.PGE, compressed or not.
+        if name == "control flow":
+            yield f"{version} {name}, filtered", check, python, group, ("filters",)
+        if name == "generators and coroutines" and not options.sparse:
+            yield f"{version} {name}, filtered, TIPs deferred", check, python, group, ("filters", "defer=64")
     yield f"{version} programs that end as they like", check_ends, python, ENDS
     yield f"{version} returns compressed, no filter", check_compressed, python
-    yield f"{version} code stays specialised", check_adaptive, python, SPECIALISED
+    yield f"{version} code stays specialised", check_specialised, python, kept
     yield f"{version} interpreters in one another", check_interpreters, python, "nested_interpreters", [":outer", ":inner"]
     yield f"{version} trace functions", check_trace_functions, python
     yield f"{version} threads", check_threads, python
@@ -609,13 +662,12 @@ def cases(python, options):
     yield f"{version} code that is left out", check_excluded, python
     if options.sparse:
         return
-    name = "generators and coroutines"
-    yield f"{version} {name}, filtered, TIPs deferred", check, python, GROUPS[name], ("filters", "defer=64")
     yield f"{version} buffers that are full", check_cut, python, "full=40", "trace buffers were full"
     yield f"{version} both decoders", check_decoders, python
 
 
 def main():
+    gc.disable()  # it would walk a million rows again and again, and they are no circle
     options = recording.options()
     options.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
     options.add_argument("--sparse", action="store_true", help="only what depends on the version")

@@ -1,6 +1,7 @@
 """Runs each program in a forked child, so that it may end as it likes: in_children.py PROGRAM..."""
 
 import os
+import pkgutil  # noqa: F401  runpy would, in each child, and typing with it: ten times what most of the programs run
 import runpy
 import sys
 

@@ -59,12 +59,18 @@ def listen():
     return heard
 
 
+def place_of(code):
+    names = (code.co_filename, code.co_qualname)
+    names = [n.encode("utf-8", "backslashreplace").decode().translate(ESCAPES) for n in names]
+    return "\t".join([*names, str(code.co_firstlineno)])
+
+
 def write(heard, path):
+    places = {}  # by id: equal code objects may be of different files, and those that are heard do not die
     with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
         for name, code, where, thread in heard:
-            place = (code.co_filename, code.co_qualname)
-            place = [p.encode("utf-8", "backslashreplace").decode().translate(ESCAPES) for p in place]
-            out.write("\t".join((name, *place, str(code.co_firstlineno), str(where), str(thread))) + "\n")
+            place = places.get(id(code)) or places.setdefault(id(code), place_of(code))
+            out.write(f"{name}\t{place}\t{where}\t{thread}\n")
 
 
 def listen_in_children(heard, path):
@@ -88,14 +94,12 @@ def codes_of(code):
 
 
 def write_adaptive(programs, path):
-    """File, qualname, first line, offset, and the opcode that is there now, of all code of the programs."""
-    import dis
-
+    """File, qualname, first line, and the bytecode of all code of the programs, as compiled and as it is now."""
     with open(path, "w", encoding="utf-8") as out:
         for top, _ in programs:
             for code in codes_of(top):
-                for row in dis.get_instructions(code, adaptive=True):
-                    print(code.co_filename, code.co_qualname, code.co_firstlineno, row.offset, row.opname, sep="\t", file=out)
+                print(code.co_filename, code.co_qualname, code.co_firstlineno, code.co_code.hex(),
+                      code._co_code_adaptive.hex(), sep="\t", file=out)
 
 
 def main(arguments):
