@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cyc.h"
+#include "shared/ptput.h"
 #include "varint.h"
 
 /* Steps that are looked for, in eighths of a cycle: those of a clock of 100 MHz and a counter of 0.4 to 6.4 GHz. */
@@ -26,29 +28,17 @@ struct ticks {
 	uint32_t phase; /* eighths of a cycle of which the time is beyond what the CYC packets add up to */
 };
 
-static struct cyc read_cyc(const uint8_t *p)
+/* The one at p, which is whole. */
+static struct cyc read_cyc(const uint8_t *p, const uint8_t *end)
 {
-	struct cyc cyc = { .size = 1, .cycles = p[0] >> 3 };
-	bool more = p[0] & 4;
+	size_t size = cyc_size(p, end);
+	struct cyc cyc = { .size = size, .few = size <= 4, .plain = size == 1 || p[size - 1] >> 1 };
 
-	for (unsigned shift = 5; more; shift += 7, cyc.size++) {
-		if (shift < 26)
-			cyc.cycles |= (uint32_t)(p[cyc.size] >> 1) << shift;
-		more = p[cyc.size] & 1;
-	}
-	cyc.few = cyc.size <= 4;
-	cyc.plain = cyc.size == 1 || p[cyc.size - 1] >> 1;
-	if (!cyc.few)
-		cyc.cycles = 0;
+	if (cyc.few)
+		cyc.cycles = p[0] >> 3;
+	for (size_t at = 1; at < size && cyc.few; at++)
+		cyc.cycles |= (uint32_t)(p[at] >> 1) << (7 * at - 2);
 	return cyc;
-}
-
-static uint8_t *write_cyc(uint8_t *p, uint64_t cycles)
-{
-	*p++ = 3 | (cycles > 0x1f) << 2 | cycles << 3;
-	for (cycles >>= 5; cycles; cycles >>= 7)
-		*p++ = (cycles > 0x7f) | cycles << 1;
-	return p;
 }
 
 /* --- the step ---------------------------------------------------------------------------------------------- */
@@ -86,7 +76,7 @@ static size_t look_at(const uint8_t *cycles, size_t n, uint32_t seen[LOOKED_AT])
 	size_t nseen = 0, apart = n / LOOKED_AT + 1, next = 0;
 
 	for (size_t at = 0; at < n && nseen < LOOKED_AT;) {
-		struct cyc cyc = read_cyc(cycles + at);
+		struct cyc cyc = read_cyc(cycles + at, cycles + n);
 
 		if (at >= next && cyc.few) {
 			seen[nseen++] = cyc.cycles;
@@ -157,7 +147,7 @@ size_t ticks_put(uint32_t step, const uint8_t *cycles, size_t n, uint8_t *to)
 	uint8_t *p = to;
 
 	for (size_t at = 0; at < n;) {
-		struct cyc cyc = read_cyc(cycles + at);
+		struct cyc cyc = read_cyc(cycles + at, cycles + n);
 		uint32_t number = number_of(&t, &cyc);
 
 		if ((size_t)(p - to) + VARINT_MOST + cyc.size > n)
@@ -170,25 +160,14 @@ size_t ticks_put(uint32_t step, const uint8_t *cycles, size_t n, uint8_t *to)
 	return p - to;
 }
 
-/* Bytes of the CYC at p; 0: it does not end before `end`. */
-static size_t size_of(const uint8_t *p, const uint8_t *end)
-{
-	uint8_t more = 4;
-
-	for (size_t n = 1; n <= (size_t)(end - p); n++, more = 1)
-		if (!(p[n - 1] & more))
-			return n;
-	return 0;
-}
-
 static uint8_t *take_whole(struct ticks *t, const uint8_t **from, const uint8_t *end, uint8_t *p, size_t room)
 {
-	size_t size = size_of(*from, end);
+	size_t size = cyc_size(*from, end);
 	struct cyc cyc;
 
 	if (!size || size > room)
 		return NULL;
-	cyc = read_cyc(*from);
+	cyc = read_cyc(*from, end);
 	see_whole(t, &cyc);
 	memcpy(p, *from, size);
 	*from += size;
@@ -207,9 +186,9 @@ int64_t ticks_get(uint32_t step, const uint8_t *from, size_t n, uint8_t *to, siz
 	while (p && from < end) {
 		size_t room = most - (p - to);
 
-		if (!varint_get(&from, end, &number) || room < TICKS_ROOM)
+		if (!varint_get(&from, end, &number) || room < PTPUT_CYC_MOST)
 			return -EBADMSG;
-		p = number ? write_cyc(p, go_on(&t, number - 1)) : take_whole(&t, &from, end, p, room);
+		p = number ? ptput_cyc(p, go_on(&t, number - 1)) : take_whole(&t, &from, end, p, room);
 	}
 	return p ? p - to : -EBADMSG;
 }

@@ -14,13 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TICKS_ROOM 10 /* bytes of the longest CYC that ticks_get makes */
-
 /* The step of the clock of these CYC packets, in eighths of a cycle; 0: there is none. Each packet is whole. */
 uint32_t ticks_step(const uint8_t *cycles, size_t n);
 
-/* Writes the CYC packets as steps to `to`, which has n bytes. Returns how many it took; 0: not less than n. */
+/* Writes the CYC packets as steps to `to`, which has n bytes. step: not 0. Returns how many it took; 0: not less. */
 size_t ticks_put(uint32_t step, const uint8_t *cycles, size_t n, uint8_t *to);
 
-/* Writes the CYC packets of these steps to `to`. Returns their bytes, below `most`, or -EBADMSG. */
+/*
+ * Writes the CYC packets of these steps to `to`, which has `most` bytes: PTPUT_CYC_MOST more than they take. step: not
+ * 0. Returns their bytes, or -EBADMSG: that is not what ticks_put wrote.
+ */
 int64_t ticks_get(uint32_t step, const uint8_t *from, size_t n, uint8_t *to, size_t most);

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cyc.h"
 #include "numbered.h"
 #include "shared/marker.h"
+#include "shared/ptput.h"
 #include "ticks.h"
 #include "varint.h"
 
@@ -39,7 +41,7 @@ struct column {
 struct transpose {
 	struct numbered numbered;
 	uint8_t runs[TRANSPOSE_MOST + 16], literals[TRANSPOSE_MOST];
-	uint8_t cycles[TRANSPOSE_MOST + TICKS_ROOM], ticks[TRANSPOSE_MOST];
+	uint8_t cycles[TRANSPOSE_MOST + PTPUT_CYC_MOST], ticks[TRANSPOSE_MOST];
 	uint8_t words[TRANSPOSE_MOST + TRANSPOSE_MOST / 4];
 };
 
@@ -65,14 +67,10 @@ struct pair {
 /* Is there a CYC and a PTW at p? */
 static bool is_pair(const uint8_t *p, const uint8_t *end, struct pair *pair)
 {
-	const uint8_t *stop = end - p < CYC_MOST ? end : p + CYC_MOST;
-	bool more = *p & 4;
+	size_t size = (*p & 3) == 3 ? cyc_size(p, end - p < CYC_MOST ? end : p + CYC_MOST) : 0;
 
-	if ((*p & 3) != 3)
-		return false;
-	for (p++; more && p < stop; p++)
-		more = *p & 1;
-	if (more || end - p < PTW_HEAD || p[0] != 2)
+	p += size;
+	if (!size || end - p < PTW_HEAD || p[0] != 2)
 		return false;
 	pair->shape = &shapes[p[1] == shapes[1].second];
 	pair->word = p + PTW_HEAD;
@@ -252,12 +250,9 @@ static bool take(struct column *piece, struct column *from, size_t n)
 
 static bool take_cyc(struct column *piece, struct column *cycles)
 {
-	for (uint8_t more = 4;; more = 1) {
-		if (!take(piece, cycles, 1))
-			return false;
-		if (!(piece->p[-1] & more))
-			return true;
-	}
+	size_t size = cyc_size(cycles->p, cycles->end);
+
+	return size && take(piece, cycles, size);
 }
 
 static bool take_word(struct column *from, const struct shape *shape, uint64_t *bits)
@@ -274,9 +269,7 @@ static bool give_ptw(struct column *piece, const struct shape *shape, uint64_t b
 {
 	if (piece->end - piece->p < PTW_HEAD + shape->size)
 		return false;
-	*piece->p++ = 2;
-	*piece->p++ = shape->second;
-	piece->p = append(piece->p, (const uint8_t *)&bits, shape->size);
+	piece->p = shape == &shapes[0] ? ptput_ptw_short(piece->p, bits) : ptput_ptw(piece->p, bits);
 	return true;
 }
 

@@ -44,7 +44,7 @@ static void put_cyc(struct core *c, uint64_t cycles)
 
 	if (!c->set->cyc || cycles < least)
 		return;
-	c->p = ptframe_cyc(c->p, cycles);
+	c->p = ptput_cyc(c->p, cycles);
 	c->cycles -= cycles;
 }
 
@@ -121,7 +121,7 @@ static void put_tsc(struct core *c)
 static void put_time(struct core *c)
 {
 	if (c->set->cyc)
-		c->p = ptframe_cyc(c->p, c->cycles);
+		c->p = ptput_cyc(c->p, c->cycles);
 	c->cycles = 0;
 	put_tsc(c);
 }
@@ -180,7 +180,7 @@ void core_sleep(struct core *c, uint64_t tsc)
 	}
 	begin(c);
 	if (c->set->cyc)
-		c->p = ptframe_cyc(c->p, c->cycles);
+		c->p = ptput_cyc(c->p, c->cycles);
 	c->cycles = 0;
 	c->tsc = tsc;
 	put_tsc(c);
@@ -255,7 +255,7 @@ static void stamp_enable(struct core *c)
 
 	stamp(c);
 	if (none)
-		c->p = ptframe_cyc(c->p, 0);
+		c->p = ptput_cyc(c->p, 0);
 }
 
 /*

@@ -81,7 +81,7 @@ static inline uint8_t *packet_mode_64(uint8_t *p)
 /* PTW of 4 or 8 bytes; with_ip: a FUP with the PTWRITE's address follows. */
 static inline uint8_t *packet_ptw(uint8_t *p, uint64_t word, unsigned bytes, bool with_ip)
 {
-	uint8_t *end = bytes == 4 ? ptframe_ptw_short(p, (uint32_t)word) : ptframe_ptw(p, word);
+	uint8_t *end = bytes == 4 ? ptput_ptw_short(p, (uint32_t)word) : ptput_ptw(p, word);
 
 	p[1] |= with_ip << 7;
 	return end;

@@ -14,7 +14,8 @@
 #pragma once
 
 #include <stdint.h>
-#include <string.h>
+
+#include "shared/ptput.h"
 
 #define PTFRAME_RATIO	      1u		 /* arbitrary, as long as CBR and AUXTRACE_INFO agree */
 #define PTFRAME_CYC_MAX	      ((1ull << 56) - 1) /* limit of TSC packets; libipt reads 61 bits */
@@ -28,37 +29,8 @@
  */
 int ptframe_psb(uint8_t *p, uint64_t tsc, uint64_t cycles);
 
-/*
- * CYC, up to PTFRAME_CYC_MAX: 5 payload bits in the first byte, then 7 a byte; an Exp bit says that
- * another byte follows.
- */
-static inline uint8_t *ptframe_cyc(uint8_t *p, uint64_t cycles)
-{
-	*p++ = 3 | (cycles > 0x1f) << 2 | cycles << 3;
-	for (cycles >>= 5; cycles; cycles >>= 7)
-		*p++ = (cycles > 0x7f) | cycles << 1;
-	return p;
-}
-
-/* PTW with 8 bytes of payload and no FUP behind it. */
-static inline uint8_t *ptframe_ptw(uint8_t *p, uint64_t word)
-{
-	p[0] = 0x02;
-	p[1] = 0x32;
-	memcpy(p + 2, &word, sizeof(word));
-	return p + 2 + sizeof(word);
-}
-
-/* PTW with 4 bytes, likewise. */
-static inline uint8_t *ptframe_ptw_short(uint8_t *p, uint32_t word)
-{
-	p[0] = 0x02;
-	p[1] = 0x12;
-	memcpy(p + 2, &word, sizeof(word));
-	return p + 2 + sizeof(word);
-}
-
+/* cycles: up to PTFRAME_CYC_MAX. */
 static inline uint8_t *ptframe_marker(uint8_t *p, uint64_t cycles, uint64_t word)
 {
-	return ptframe_ptw(ptframe_cyc(p, cycles), word);
+	return ptput_ptw(ptput_cyc(p, cycles), word);
 }

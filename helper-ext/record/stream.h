@@ -92,9 +92,9 @@ static inline void stream_append(struct stream *s, uint64_t tsc, uint64_t word)
 /* An event word by its number. */
 static inline void stream_append_short(struct stream *s, uint64_t tsc, uint32_t number)
 {
-	uint8_t *p = ptframe_cyc(s->chunk + s->used, stream_advance(s, tsc));
+	uint8_t *p = ptput_cyc(s->chunk + s->used, stream_advance(s, tsc));
 
-	s->used = ptframe_ptw_short(p, marker_short_of(s->words++, number)) - s->chunk;
+	s->used = ptput_ptw_short(p, marker_short_of(s->words++, number)) - s->chunk;
 	s->markers++;
 }
 

@@ -10,14 +10,14 @@
 #include <string.h>
 
 #include "pack/ticks.h"
-#include "record/ptframe.h"
+#include "shared/ptput.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define PACKETS	 20000
 #define ROUNDS	 2000
 
 static uint64_t state = 88172645463325252ull;
-static uint8_t column[PACKETS * TICKS_ROOM], back[sizeof(column) + TICKS_ROOM];
+static uint8_t column[PACKETS * PTPUT_CYC_MOST], back[sizeof(column) + PTPUT_CYC_MOST];
 
 static uint32_t any(uint32_t below)
 {
@@ -41,7 +41,7 @@ static size_t count_by(uint32_t eighths, uint32_t odd)
 
 	for (int i = 0; i < PACKETS; i++, then = count) {
 		count += any_steps() * eighths + (any(100) < odd ? any(1000) : 0);
-		p = ptframe_cyc(p, count / 8 - then / 8);
+		p = ptput_cyc(p, count / 8 - then / 8);
 	}
 	return p - column;
 }
@@ -89,7 +89,7 @@ static void test_phase_is_followed(void **unused)
 		uint64_t then = count;
 
 		count += (2 + any(120)) * 196;
-		p = ptframe_cyc(p, count / 8 - then / 8);
+		p = ptput_cyc(p, count / 8 - then / 8);
 	}
 	assert_int_equal(assert_come_back(196, p - column), PACKETS + 2); /* the first one stays whole */
 }

@@ -11,8 +11,8 @@
 #include <zstd.h>
 
 #include "pack/transpose.h"
-#include "record/ptframe.h"
 #include "shared/marker.h"
+#include "shared/ptput.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define ROUNDS	 3000
@@ -230,7 +230,8 @@ static void test_steps_of_a_clock(void **unused)
 		uint64_t then = eighths;
 
 		eighths += (2 + any(100)) * 196;
-		p = ptframe_marker(p, eighths / 8 - then / 8, marker_event(OP_LINE, 0, 3, 9, 0) | marker_head(0, i));
+		p = ptput_cyc(p, eighths / 8 - then / 8);
+		p = ptput_ptw(p, marker_event(OP_LINE, 0, 3, 9, 0) | marker_head(0, i));
 	}
 	assert_int_equal(assert_comes_back(bytes, p - bytes), 6 * 4 + 3 + N + 8 * N);
 	free(bytes);

@@ -94,7 +94,7 @@ static void test_short_marker_is_what_libipt_encodes(void **state)
 		struct pt_config config = config_of(theirs, sizeof(theirs));
 		struct pt_encoder *enc = pt_alloc_encoder(&config);
 		struct pt_packet p = packet;
-		size_t n = ptframe_ptw_short(ours, shorts[i]) - ours;
+		size_t n = ptput_ptw_short(ours, shorts[i]) - ours;
 
 		p.payload.ptw.payload = shorts[i];
 		assert_int_equal(pt_enc_next(enc, &p), n);
