@@ -35,7 +35,7 @@ def files(paths):
         with open(path, "rb") as file:
             source = file.read()
         try:
-            # Of a .pyc, where there is one: to compile took half of the time.
+            # Of a .pyc, where there is one: to compile took half of the time. main() sees to it that none is written.
             code = importlib.machinery.SourceFileLoader("any", path).get_code("any")
         except (SyntaxError, ValueError):
             continue
@@ -46,6 +46,7 @@ def files(paths):
 
 def main(folder, *paths):
     gc.disable()  # a syntax tree is many objects and no circle
+    sys.dont_write_bytecode = True  # beside files of the Python that is here
     warnings.simplefilter("ignore")
     names = [None] * 256
     for name, number in opcode.opmap.items():

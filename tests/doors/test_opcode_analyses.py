@@ -130,7 +130,7 @@ class Recorded:
                 self.able = {self.names[number] for number in able}
             if line["kind"] == "code" and line["file"] == PROGRAM:
                 self.codes[line["qualname"]] = line
-        heard = test_opcodes.between_marks(test_opcodes.heard(python, folder, [PROGRAM])[0])
+        heard = test_opcodes.between_marks(test_opcodes.heard(python, [PROGRAM])[0])
         self.truth = [row for row in heard if row[0] == "INSTRUCTION" and row[1] == PROGRAM and row[1:5] not in self.passed]
 
     def more(self, qualname=None):

@@ -157,7 +157,7 @@ def upper(recovered):
     return recovered.share[1] + counted(recovered.told, "of excluded code")
 
 
-def heard(python, folder, programs):
+def heard(python, programs):
     """The witness's rows: a list for each thread, first the one that began; of forked children after it."""
     return heard_once(python, tuple(programs))
 
@@ -265,7 +265,7 @@ def compared(python, programs, settings, folder, *options):
     data = record(python, folder, [*options, *programs], *words)
     recovered = recover(data)
     (ours,) = recovered.events.values()
-    truth = between_marks(heard(python, folder, programs)[0])
+    truth = between_marks(heard(python, programs)[0])
     ours = between_marks(ours)
     if len(truth) < 10000:
         return [f"the witness heard {len(truth)} events: hardly anything ran"], len(truth), ours
@@ -284,7 +284,7 @@ def check_threads(python, folder):
     programs = [program("threads_at_once")]
     data = record(python, folder, programs, "noretcomp=1")
     recovered = recover(data)
-    main, *others = heard(python, folder, programs)
+    main, *others = heard(python, programs)
     ours = list(recovered.events.values())
     known = special(data)
     found = differences(between_marks(ours[0]), between_marks(main), *known)
@@ -315,7 +315,7 @@ def check_children(python, folder):
     programs = [program("children")]
     data = record(python, folder, programs, "noretcomp=1")
     recovered = recover(data)
-    (main, *children), eventless, passed = heard(python, folder, programs), *special(data)
+    (main, *children), eventless, passed = heard(python, programs), *special(data)
     by_pid = [rows for _, rows in sorted(recovered.events.items(), key=lambda item: int(item[0][0]))]
     found = differences(between_marks(by_pid[0]), between_marks(main), eventless, passed)
     heard_inside = 0
@@ -432,9 +432,9 @@ def check_trace_functions(python, folder):
         return [row for row in rows if row[1] == path and row[2] in qualnames]
 
     (ours,) = recovered.events.values()
-    truth = heard(python, folder, [program("no_trace_functions"), path])[0]
+    truth = heard(python, [program("no_trace_functions"), path])[0]
     found = differences(own(ours, ("<module>", "work")), own(truth, ("<module>", "work")), *known)
-    found += differences(own(ours, ("work",)), own(heard(python, folder, [path])[0], ("work",)), *known)
+    found += differences(own(ours, ("work",)), own(heard(python, [path])[0], ("work",)), *known)
     others = {row[2] for row in ours if row[1] == path} - {"<module>", "work"}
     if len(own(truth, ("<module>",))) < 80 or others or "lost track" in recovered.told:
         found.append(f"{len(truth)} events, {others} told, {recovered.told}")
@@ -490,7 +490,7 @@ def check_compressed(python, folder):
     data = record(python, folder, programs)
     recovered = recover(data)
     (ours,) = recovered.events.values()
-    truth = between_marks(heard(python, folder, programs)[0])
+    truth = between_marks(heard(python, programs)[0])
     eventless, passed = special(data)
     found = is_subsequence(between_marks(ours), truth, eventless)
     told = sum(row[1:5] not in eventless and row[0] == "INSTRUCTION" for row in between_marks(ours))
@@ -543,7 +543,7 @@ def check_cut(python, setting, said, folder):
     recovered = recover(data := record(python, folder, programs, "noretcomp=1", setting))
     (ours,) = recovered.events.values()
     own = [row for row in ours if row[0] in RECOVERED and row[1] in programs]
-    found = is_subsequence(own, heard(python, folder, programs)[0], special(data)[0])
+    found = is_subsequence(own, heard(python, programs)[0], special(data)[0])
     if len(own) < 300 or said not in recovered.told or "lost track" in recovered.told or recovered.share[0] == recovered.share[1]:
         found.append(f"{len(own)} lines of the programs, and it says {recovered.told}")
     return found
