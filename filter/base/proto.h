@@ -44,13 +44,14 @@ static inline char *proto_number(char *to, unsigned field, uint64_t n)
 static inline char *proto_small(char *to, unsigned field, uint64_t n)
 {
 	unsigned bytes = (38 - __builtin_clz((uint32_t)n | 1)) * 37 >> 8; /* bits / 7, rounded up */
-	uint32_t groups = (n & 0x7f) | (n & 0x3f80) << 1 | (n & 0x1fc000) << 2 | (n & 0xfe00000) << 3;
+	uint32_t halves = (n & 0x3fff) | (n & 0xfffc000) << 2;
+	uint32_t groups = (halves & 0x7f007f) | (halves & 0x3f803f80) << 1;
 
 	to = proto_tag(to, field, 0);
 	if (n >> 28)
 		return proto_varint(to, n);
-	groups |= 0x80808080 & ((1u << 8 * (bytes - 1)) - 1);
-	memcpy(to, &groups, sizeof(groups)); /* little endian, as the processors that this runs on */
+	groups |= 0x808080 >> (32 - 8 * bytes); /* all but the last one are followed by another */
+	memcpy(to, &groups, sizeof(groups));	/* little endian, as the processors that this runs on */
 	return to + bytes;
 }
 
