@@ -366,25 +366,33 @@ static inline int end_timed(const struct frame *f, struct open_loop *o, int64_t 
 	return stat_add(&loop->cycles, took);
 }
 
+/* begin_trip() of a plain one: it is timed, and its uops are those of the trip before. */
+static inline void begin_plain(struct trip *t, const struct stack *s, const struct open_loop *o,
+			       const struct sample *jump)
+{
+	t->loop = o->loop;
+	t->in = &stack_top(s)->a;
+	t->depth = s->nloops - 1;
+	t->number = o->trips + 1;
+	t->timed = true;
+	t->end_ns = jump->time;
+	t->ns = t->self_ns = jump->time - o->last_ns;
+	t->cycles = jump->cycles - o->last_cycles;
+	t->suspended_ns = 0;
+	t->suspensions = 0;
+	t->off = t->self_off = (struct off){ 0 };
+	t->uops = o->uops;
+	t->counted = false;
+}
+
 /* end_trip() of a plain one whose uops are known. It is timed, because the trip before it ended as well. */
 static inline int end_plain(struct stack *s, struct open_loop *o, const struct sample *jump, struct trip *trip)
 {
 	const struct frame *f = stack_top(s);
 	uint64_t ns = jump->time - o->last_ns, callees = f->a.callee_ns - o->callee_ns;
 
-	*trip = (struct trip){
-		.loop = o->loop,
-		.in = &f->a,
-		.depth = s->nloops - 1,
-		.number = o->trips + 1,
-		.timed = true,
-		.end_ns = jump->time,
-		.ns = ns,
-		.cycles = jump->cycles - o->last_cycles,
-		.own_ns = ns > callees ? ns - callees : 0,
-		.self_ns = ns,
-		.uops = o->uops,
-	};
+	begin_plain(trip, s, o, jump);
+	trip->own_ns = ns > callees ? ns - callees : 0;
 	add_plain(s, f, o, ns, callees);
 	return end_timed(f, o, jump->target, jump->time, jump->cycles);
 }

@@ -153,18 +153,19 @@ struct stretch {
 static inline struct activation thread_called(const struct thread *t, const struct stack *st, struct code *code,
 					      const struct stretch *s, const struct subscribers *to)
 {
-	struct activation a = {
-		.pid = t->pid,
-		.tid = t->tid,
-		.interpreter = st->interpreter,
-		.depth = st->nframes,
-		.greenlet = st->greenlet,
-		.code = code,
-		.op = OP_PY_START,
-		.start_ns = s->ns,
-		.start_cycles = s->cycles,
-	};
+	struct activation a;
 
+	/* Not as a whole: that is cleared by `rep stos`, which takes as long as all of this. */
+	activation_clear(&a);
+	a.pid = t->pid;
+	a.tid = t->tid;
+	a.interpreter = st->interpreter;
+	a.depth = st->nframes;
+	a.greenlet = st->greenlet;
+	a.code = code;
+	a.op = OP_PY_START;
+	a.start_ns = s->ns;
+	a.start_cycles = s->cycles;
 	note_subjects(t, &a, to);
 	return a;
 }

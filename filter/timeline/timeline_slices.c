@@ -255,11 +255,12 @@ int timeline_call(struct sink *s, const struct activation *a, uint64_t end_ns, u
 	struct timeline *v = (struct timeline *)s;
 	struct track *t = timeline_activation_track(v, a);
 	struct drawn *d = map_get(&v->drawn, (uintptr_t)a->code);
-	struct span span = { .code = a->code, .start_ns = a->start_ns, .start_cycles = a->start_cycles, .drawn = d };
+	struct span span;
 
 	if (!t || !is_whole(v, t, d, a))
 		return timeline_enter(s, a) ?: timeline_leave(s, a, LEAVE_RETURN, end_ns, end_cycles);
-	span.shown = track_at(t, timeline_since_start(v, a->start_ns));
+	span_begin(&span, a, track_at(t, timeline_since_start(v, a->start_ns)));
+	span.drawn = d;
 	span.off = a->off;
 	if (s->profile) {
 		opening_enter(&v->opening, s->profile->codes, a);

@@ -16,12 +16,7 @@ struct span *track_push(struct track *t, const struct activation *a, uint64_t sh
 	if (t->nspans)
 		t->spans[t->nspans - 1].calls += a->op == OP_PY_START;
 	span = &t->spans[t->nspans++];
-	*span = (struct span){
-		.code = a->code,
-		.start_ns = a->start_ns,
-		.start_cycles = a->start_cycles,
-		.shown = shown,
-	};
+	span_begin(span, a, shown);
 	return span;
 }
 
