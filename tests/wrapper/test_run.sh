@@ -30,6 +30,14 @@ together() {
 }
 for n in $(seq $more); do printf '#!/bin/sh\nexec ./a_test %s\n' "$n" >"a_test_$n" && chmod +x "a_test_$n"; done
 ok "as many at once as TESTS_AT_ONCE says" together
+one_more() {
+	rm -f began.* there
+	(until [ -e began.1 ]; do sleep 0.05; done; sleep 1; touch "seen.$(find . -name 'began.*' | wc -l)" there) &
+	# shellcheck disable=SC2046 # words
+	says 0 "^$more passed, 0 failed, 0 skipped\$" env -u TESTS_AT_ONCE ONE_MORE_TEST=there "$root/tests/run" --limit 60 $(seq -f './a_test_%g' $more) &&
+		[ -e seen.$((more - 1)) ]
+}
+ok "one more from when there is the file ONE_MORE_TEST, not before" one_more
 
 # once STATUS COUNTS FIRST: a test that does this the first time and passes the second.
 once() {
