@@ -17,7 +17,7 @@ case $name in
 esac
 echo "$name" >>seen
 [ "$name" != "$WORKS" ] || awk 'BEGIN { for (n = 0; n < 30000000; n++) m += n }'
-case $name in 'make test'*) echo "$name: ${TESTS_AT_ONCE:-processors}" >>seen ;; esac
+case $name in 'make test'*) echo "$name: ${TESTS_AT_ONCE:-processors}${ONE_MORE_TEST:+, with the file one more}" >>seen ;; esac
 [ "$name" != "$WAITS" ] || until ls "$TMPDIR"/*.all >/dev/null 2>&1; do sleep 0.05; done
 echo '1 passed, 0 failed, 0 skipped'
 END
@@ -45,12 +45,18 @@ free-threaded|make test-free-threaded
 END
 ok "it begins when the packages are there" before 'make test' 'make build-types'
 ok "nothing is told of what was made" none_is_told
-ok "beside what is made ahead, a test for each processor" grep -qx 'make test: processors' tree/seen
+ok "beside what is made ahead, a test for each processor" grep -qx 'make test: processors, with the file one more' tree/seen
 mkdir tmp
 WORKS='make fuzz' WAITS='make test-bare' TMPDIR=$scratch/tmp run nothing
 ok "... and when all of it is made, one more" grep -qx "make test-free-threaded: $(($(nproc) + 1))" tree/seen
 ok "the processor time of a step that takes some is told" grep -qx '=== make fuzz: [1-9][0-9]* s of processor time in [0-9]* s' told
 ok "... and of one that takes none" grep -qx '=== make types: 0 s of processor time in [0-9]* s' told
+WORKS='bare --trees' WAITS='make test-bare' TMPDIR=$scratch/tmp run nothing
+one_row() {
+	grep '[^0-9][1-9][0-9]* s of processor time' told >rows
+	grep -qx ' *[0-9]* s, *[0-9]* s of processor time  ahead, scripts/bare --trees' rows && [ "$(wc -l <rows)" = 1 ]
+}
+ok "... and of what is made ahead, in no step" one_row
 run 'free-threaded'
 ok "what could not be made is told" grep -q 'free-threaded is not to be had' told
 ok "... and its step tries by itself" before 'bare --trees' 'make test-free-threaded'
