@@ -15,6 +15,7 @@ import time
 from typing import NamedTuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "doors"))
+import forks  # noqa: E402
 import hadoop  # noqa: E402
 import recording  # noqa: E402
 
@@ -197,7 +198,7 @@ class Server:
         self.running.close()
 
     def run(self, code, *words):
-        done = recording.run([self.python, "-c", code, *words], env=recording.plain_environment(**self.settings()))
+        done = forks.run(self.python, code, words, self.folder, recording.plain_environment(**self.settings()))
         if done.returncode:
             raise RuntimeError(done.stderr)
         return done.stdout

@@ -14,6 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import forks  # noqa: E402
 import recording  # noqa: E402
 import stores  # noqa: E402
 from test_fleet import WRITERS, Fleet, come_together, tree, wrong_events  # noqa: E402
@@ -60,9 +61,6 @@ class Bucketed(Fleet):
 
     def named(self, words):
         return [self.store if word == "store" else word for word in words]
-
-    def sql(self, query, store="store"):
-        return super().sql(query, *self.named([store]))
 
     def objects(self):
         """Paths, and hash and time of each."""
@@ -218,8 +216,11 @@ for words in json.load(sys.stdin):
 def answers(fleet, words, more):
     """Exit status, output, and what is said, of each."""
     environment = {**fleet.environment(), **more, "PYTHONPATH": os.path.join(recording.BUILD, "python")}
-    done = recording.run([environment["PYTHON"], "-c", ASK], input=json.dumps([fleet.named(each) for each in words]).encode(), stdin=None, cwd=fleet.folder,
-                         env=environment)
+    asked = json.dumps([fleet.named(each) for each in words]).encode()
+    if environment["PYTHON"] == fleet.duck:
+        done = forks.run(fleet.duck, ASK, [], fleet.folder, environment, asked)
+    else:
+        done = recording.run([environment["PYTHON"], "-c", ASK], input=asked, stdin=None, cwd=fleet.folder, env=environment)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -16,10 +16,10 @@ import signal
 import subprocess
 import sys
 import time
-import weakref
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import forks  # noqa: E402
 import recording  # noqa: E402
 
 GENERATOR = os.path.join(os.path.dirname(HERE), "bench", "fleet.py")
@@ -86,8 +86,16 @@ class Fleet:
     def environment(self):
         return recording.plain_environment(PYTHON=self.duck)
 
-    def run(self, *words, **kw):
-        return recording.run(self.command(*words), cwd=self.folder, **{"env": self.environment(), **kw})
+    def started(self, *words, **more):
+        """The command itself."""
+        return recording.run(self.command(*words), cwd=self.folder, env={**self.environment(), **more})
+
+    def run(self, *words):
+        """The same in a fork of a process that has its libraries."""
+        return forks.run(self.duck, forks.COMMAND, self.named(words), self.folder, self.environment())
+
+    def named(self, words):
+        return list(words)
 
     def traced(self, command, *words):
         """ocular record --fleet, or run; the program is last."""
@@ -101,12 +109,8 @@ class Fleet:
 
     def sql(self, query, store="store"):
         if not self.asked:
-            self.asked = subprocess.Popen([self.duck, "-c", SQL], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                          env=recording.plain_environment(PYTHONPATH=os.path.join(recording.BUILD, "python")))
-            weakref.finalize(self, self.asked.communicate)
-        self.asked.stdin.write(json.dumps([store, query]) + "\n")
-        self.asked.stdin.flush()
-        status, said = json.loads(self.asked.stdout.readline())
+            self.asked = forks.Session(self.duck, SQL, self.folder, self.environment())
+        status, said = json.loads(self.asked.ask(json.dumps([*self.named([store]), query])))
         if status:
             raise RuntimeError(f"{query}: {said}")
         return json.loads(said)
@@ -535,10 +539,11 @@ def refused(python, duck, folder):
         ((), 2, "please"))
     before, problems = tree(folder), []
     for words, status, text in rows:
-        done = fleet.run(*words)
+        is_odd = status == 2 or any("\n" in word for word in words)  # the wrapper hands it on as it is, or refuses it itself
+        done = (fleet.started if is_odd else fleet.run)(*words)
         if done.returncode != status or text not in done.stderr or done.stderr.count("\n") != 1 or done.stdout:
             problems.append(f"{words}: exit {done.returncode}: {done.stdout}{done.stderr}")
-    done = fleet.run("top", "store", env=recording.plain_environment(PYTHON=python))
+    done = fleet.started("top", "store", PYTHON=python)
     if done.returncode != 1 or 'pip install "ocular-trace[fleet]"' not in done.stderr or done.stderr.count("\n") != 1:
         problems.append(f"without DuckDB: exit {done.returncode}: {done.stderr}")
     return problems + [f"touched: {each}" for each in sorted(set(before.items()) ^ set(tree(folder).items()))]
