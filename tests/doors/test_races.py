@@ -185,7 +185,9 @@ def check(python, case, seconds, folder):
         file.write(PROGRAM)
     command = [python, program, str(seconds), *case.more]
     told = f"log_path={folder}/log halt_on_error=0 exitcode=0 history_size=7 suppressions={SUPPRESSIONS}"
-    environment = dict(recording.plain_environment(), TSAN_OPTIONS=told, PYTHONPATH=os.path.join(TSAN, "python"))
+    # The first program leaves the bytecode of its imports: to compile them takes seconds, in each program and each child.
+    environment = recording.plain_environment(TSAN_OPTIONS=told, PYTHONPATH=os.path.join(TSAN, "python"),
+                                              PYTHONDONTWRITEBYTECODE="")
     if case.mode:
         environment.update(PYTHONPATH=os.path.join(TSAN, "python", "hook"), OCULAR_MAIN="1", OCULAR_MODE=case.mode)
         command = [os.path.join(TSAN, "bin", "ocular-record"), "-q", "-o", data, *case.options, "--", *command]
