@@ -33,7 +33,7 @@ def end():
 def play(programs):
     begin()
     for code, path in programs:
-        sys.argv = [path]
+        sys.argv = [path, "--few"]  # turns, for programs that have many
         try:
             exec(code, {"__name__": "__main__", "__file__": path, "__builtins__": builtins})
         except (Exception, SystemExit) as error:
