@@ -92,7 +92,7 @@ FAULTS = {
     "no current folder": ("os.mkdir('x'); os.chdir('x'); os.rmdir('../x')", {}, "", [NOT + "No such file or directory"]),
     "trace on a full disk": ("", {"perfetto": "/dev/full"}, "", ["cannot report on it"]),
     "trace where there is no folder": ("", {"perfetto": "/nowhere/t.json"}, "", ["/nowhere/t.json"]),
-    "maximum size": ("full_disk(b'size=20m')", {"output": "full/ocular.data"}, "work(300000)", ["maximum size, a tenth of the free disk"]),
+    "maximum size": ("full_disk(b'size=20m')", {"output": "full/ocular.data"}, "work(1000000)", ["maximum size, a tenth of the free disk"]),
     "disk full": ("full_disk(b'size=8m')", {"output": "full/ocular.data"},
                   "fill(); work(50000)", ["its recorder could not complete it: No space left on device"]),
     "disk full for the trace": ("full_disk()", {"perfetto": "full/t.json"}, "work(100000)", ["No space left on device"]),
