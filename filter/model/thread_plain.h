@@ -155,7 +155,7 @@ static inline struct activation thread_called(const struct thread *t, const stru
 {
 	struct activation a;
 
-	/* Every member: a whole one is cleared by `rep stos`, which takes some 20 ns (AMD EPYC, 2026-11-29). */
+	/* Every member: clearing all of it is `rep stos`, 16 ns; stores take 4 to 7 (AMD EPYC, 2026-11-29). */
 	activation_clear(&a);
 	a.pid = t->pid;
 	a.tid = t->tid;

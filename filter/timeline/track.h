@@ -38,7 +38,7 @@ struct span {
 	uint64_t from_shown;
 };
 
-/* As it begins, every member: a whole one is cleared by `rep stos`, which takes some 20 ns (AMD EPYC, 2026-11-29). */
+/* As it begins, every member: clearing all of it is `rep stos`, 15 ns; stores take 5 (AMD EPYC, 2026-11-29). */
 static inline void span_begin(struct span *span, const struct activation *a, uint64_t shown)
 {
 	span->code = a->code;
