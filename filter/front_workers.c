@@ -109,7 +109,7 @@ static bool is_one_thread(const struct pt_trace *t)
 
 /*
  * Words are looked through before, then (others.h), and the file is read twice: on two CPUs one thread for packets and
- * one for analysis are as fast, and take less memory (docs/benchmarks.md).
+ * one for analysis take less memory and processor time, though not less time everywhere (docs/benchmarks.md).
  */
 static bool may_share_gil(const struct front_ipt *f, const struct options *o)
 {

@@ -200,13 +200,14 @@ def workers(options, reader, data, name):
     print(f"\n{floor}", flush=True)
 
 
-def timelines(options, reader, data, events, name):
+def rates(options, reader, data, events, name):
+    outputs = REPORTS | TIMELINES
     found, floor = with_floor(options, reader, data, {(output, cores): lambda word=word, cores=cores: reader.run(["console=never", word, data], cores)
-                                  for output, word in TIMELINES.items() for cores in CORES})
+                                  for output, word in outputs.items() for cores in CORES})
     table(f"{name}, {events / 1e6:.1f} M events, M/s of a whole core", *map(str, CORES), "s on four", "MB: " + ", ".join(map(str, CORES)))
-    for output in TIMELINES:
-        rates = [[events / 1e6 / second / options.share for second, _, _ in found[output, cores]] for cores in CORES]
-        row(output, *(said(rate, "{:.1f}") for rate in rates), said(second for second, _, _ in found[output, 4]),
+    for output in outputs:
+        each = [[events / 1e6 / second / options.share for second, _, _ in found[output, cores]] for cores in CORES]
+        row(output, *(said(rate, "{:.1f}") for rate in each), said(second for second, _, _ in found[output, 4]),
             ", ".join(f"{max(mb for _, mb, _ in found[output, cores]):.0f}" for cores in CORES))
     print(f"\n{floor}", flush=True)
 
@@ -220,7 +221,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=16_000, metavar="N", help="of the pool, 6,000 events each (default: %(default)s)")
     parser.add_argument("--fib", type=int, default=30, metavar="N", help="fib(N) (default: %(default)s)")
     parser.add_argument("--trips", type=int, default=50_000, metavar="N", help="of the threads' loops (default: %(default)s)")
-    parser.add_argument("--only", default="control,fork,spawn,gil,fib,threads", metavar="PARTS", help="with commas (default: all: %(default)s)")
+    parser.add_argument("--only", default="control,fork,spawn,gil,fib,loops,threads", metavar="PARTS", help="with commas (default: all: %(default)s)")
     parser.add_argument("--reader", default=os.path.join(recording.BUILD, "bin", "ocular-pt"), metavar="FILE", help="another ocular-pt")
     options = parser.parse_args()
     parts = options.only.split(",")
@@ -239,9 +240,9 @@ def main():
         if "gil" in parts:
             data, events = record(options, folder, "gil", THREADS, options.trips, 4)
             workers(options, reader, data, f"four threads with a GIL, {events / 1e6:.0f} M events")
-        for name, source, *words in (("fib", FIB, options.fib), ("threads", THREADS, options.trips, 2)):
+        for name, source, *words in (("fib", FIB, options.fib), ("loops", THREADS, options.trips, 1), ("threads", THREADS, options.trips, 2)):
             if name in parts:
-                timelines(options, reader, *record(options, folder, name, source, *words), name)
+                rates(options, reader, *record(options, folder, name, source, *words), name)
 
 
 if __name__ == "__main__":
