@@ -14,10 +14,10 @@
 
 #include "about.h"
 #include "base/source.h"
+#include "pieces.h"
 #include "frames.h"
 #include "named.h"
 #include "tar.h"
-#include "transpose.h"
 
 struct packing {
 	int folder;
@@ -25,7 +25,7 @@ struct packing {
 	FILE *sources; /* SOURCE_FILE, which is not in the folder; NULL: none */
 	struct out out;
 	struct frames_out frames;
-	struct transpose *transpose;
+	struct pieces pieces;
 	uint8_t *piece, *frame;
 	struct advance *advance;
 	char *error;
@@ -125,10 +125,11 @@ static int put_text(struct packing *p, const char *name, const char *text)
 /* A file of its own, of the n bytes in p->piece. */
 static int put_columns(struct packing *p, const struct about_file *f, uint64_t at, size_t n)
 {
-	size_t size = transpose_put(p->transpose, p->piece, n, p->frame + TAR_BLOCK);
+	enum piece_kind kind = piece_kind_of(f->name);
+	size_t size = pieces_put(&p->pieces, kind, p->piece, n, p->frame + TAR_BLOCK);
 	char name[TAR_NAME_MOST + 1];
 
-	snprintf(name, sizeof(name), "%.80s.columns/%06u", f->name, (unsigned)(at / TRANSPOSE_MOST));
+	snprintf(name, sizeof(name), "%.80s%s%06u", f->name, piece_suffix(kind), (unsigned)(at / TRANSPOSE_MOST));
 	tar_put(p->frame, name, size, f->changed);
 	return put_frame(p, pad(p->frame, TAR_BLOCK + size));
 }
@@ -170,7 +171,7 @@ static int put_pieces(struct packing *p, int fd, const struct about_file *f)
 		size_t n = f->size - at < TRANSPOSE_MOST ? f->size - at : TRANSPOSE_MOST;
 
 		err = read_piece(p, fd, f, n);
-		err = err ?: about_is_data(f->name) ? put_columns(p, f, at, n) : put_plain(p, f, at, n);
+		err = err ?: piece_kind_of(f->name) ? put_columns(p, f, at, n) : put_plain(p, f, at, n);
 		err = err ?: advance_by(p->advance, n);
 		at += n;
 	} while (!err && at < f->size);
@@ -236,10 +237,10 @@ static int pack_folder(struct packing *p, const char *path, const char *version,
 	if (err)
 		return err;
 	err = frames_out_init(&p->frames, &p->out);
-	p->transpose = transpose_new();
+	err = pieces_init(&p->pieces) ?: err;
 	p->piece = malloc(TRANSPOSE_MOST);
 	p->frame = malloc(FRAMES_SIZE_MOST);
-	if (err || !p->transpose || !p->piece || !p->frame) {
+	if (err || !p->piece || !p->frame) {
 		err = -ENOMEM;
 		snprintf(p->error, PACK_ERROR, "no memory");
 	}
@@ -249,7 +250,7 @@ static int pack_folder(struct packing *p, const char *path, const char *version,
 	else
 		err = close_out(p, packed);
 	frames_out_free(&p->frames);
-	transpose_free(p->transpose);
+	pieces_free(&p->pieces);
 	free(p->piece);
 	free(p->frame);
 	return err;

@@ -2,8 +2,8 @@
 /*
  * pack.h - a recording's folder as one file, and back: a tar in zstd frames, about.json first. Each frame is a piece
  * of one file, of at most TRANSPOSE_MOST bytes: `tar --zstd` reads all of it, and who looks for a place in perf.data
- * begins at the frame that has it. A perf.data becomes a tar file for each piece, perf.data.columns/000000 and so on
- * (transpose.h).
+ * begins at the frame that has it. A perf.data becomes a tar file for each piece, perf.data.columns/000000 and so on,
+ * and so does a code table, codes-PID.jsonl.rows/000000 (pieces.h).
  *
  * Memory does not depend on the length of the recording.
  */

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column.h"
 #include "cyc.h"
 #include "numbered.h"
 #include "shared/marker.h"
 #include "shared/ptput.h"
 #include "ticks.h"
-#include "varint.h"
 
 enum { RUNS, LITERALS, CYCLES, WORDS, COLUMNS };
 
@@ -32,10 +32,6 @@ static const struct shape {
 #define PTW_HEAD 2
 #define CYC_MOST \
 	15 /* bytes of a CYC packet; without it, bytes that never end one would be looked through again and again */
-
-struct column {
-	uint8_t *p, *end;
-};
 
 /* What the piece needs at most: of runs, of literals, of cycles and of words, 8 bytes for 7. */
 struct transpose {
@@ -238,21 +234,11 @@ int64_t transpose_size(const uint8_t *from, size_t n)
 	return sum == n ? (int64_t)number_at(from, SIZE) : -EBADMSG;
 }
 
-/* Moves n bytes from the column to the piece, if it has them and that has room. */
-static bool take(struct column *piece, struct column *from, size_t n)
-{
-	if (n > (size_t)(from->end - from->p) || n > (size_t)(piece->end - piece->p))
-		return false;
-	piece->p = append(piece->p, from->p, n);
-	from->p += n;
-	return true;
-}
-
 static bool take_cyc(struct column *piece, struct column *cycles)
 {
 	size_t size = cyc_size(cycles->p, cycles->end);
 
-	return size && take(piece, cycles, size);
+	return size && column_move(piece, cycles, size);
 }
 
 static bool take_word(struct column *from, const struct shape *shape, uint64_t *bits)
@@ -291,21 +277,12 @@ static bool take_pair(struct numbered *numbered, struct column *piece, struct co
 	return give_ptw(piece, shape, bits);
 }
 
-static bool take_number(struct column *runs, uint32_t *n)
-{
-	const uint8_t *p = runs->p;
-	bool whole = varint_get(&p, runs->end, n);
-
-	runs->p = (uint8_t *)p;
-	return whole;
-}
-
 static bool take_run(struct numbered *numbered, struct column *piece, struct column col[], uint32_t *due)
 {
 	uint32_t literals, pairs;
 
-	if (!take_number(&col[RUNS], &literals) || !take(piece, &col[LITERALS], literals) ||
-	    !take_number(&col[RUNS], &pairs))
+	if (!column_number(&col[RUNS], &literals) || !column_move(piece, &col[LITERALS], literals) ||
+	    !column_number(&col[RUNS], &pairs))
 		return false;
 	if (literals >= TRANSPOSE_CHUNK)
 		numbered_begin(numbered);

@@ -13,19 +13,20 @@
 
 #include "about.h"
 #include "base/regular.h"
+#include "pieces.h"
 #include "frames.h"
 #include "tar.h"
-#include "transpose.h"
 
 struct unpacking {
 	struct frames_in frames;
 	struct about about;
 	int folder, fd;		       /* of the file being written; -1: none */
 	const struct about_file *file; /* that one, or the last one */
+	bool plain;		       /* it is packed as it is */
 	uint64_t at;		       /* bytes of it written */
 	size_t files;		       /* complete ones */
 	uint8_t *piece;
-	struct transpose *transpose;
+	struct pieces pieces;
 	struct unpacked *told;
 	struct advance *advance;
 	char *error;
@@ -80,32 +81,40 @@ static int write_file(struct unpacking *u, const uint8_t *bytes, size_t n)
 
 /* --- frames ------------------------------------------------------------------------------------------------ */
 
-/*
- * Is this the next piece of a perf.data, name.columns/NUMBER: of the one that is open, or the first of another? Then
- * `name` is cut after the file's own name.
- */
-static bool is_columns(const struct unpacking *u, char *name)
+/* Cuts the name of a piece, NAME.columns/NUMBER or NAME.rows/NUMBER, after NAME. PIECE_PLAIN: it is no such name. */
+static enum piece_kind cut_suffix(char *name)
 {
-	char *suffix = strstr(name, ".columns/"), *end;
-	uint64_t number, at;
+	for (enum piece_kind kind = PIECE_PLAIN + 1; kind < PIECE_KINDS; kind++) {
+		char *suffix = strstr(name, piece_suffix(kind));
 
-	if (!suffix)
-		return false;
-	number = strtoull(suffix + strlen(".columns/"), &end, 10);
-	*suffix = 0;
-	if (u->fd >= 0 && strcmp(u->file->name, name))
-		return false;
-	at = u->fd >= 0 ? u->at : 0;
-	return about_is_data(name) && !*end && at == number * TRANSPOSE_MOST;
+		if (suffix) {
+			*suffix = 0;
+			return kind;
+		}
+	}
+	return PIECE_PLAIN;
 }
 
-static int take_columns(struct unpacking *u, const char *name, const uint8_t *bytes, size_t n)
+/* Of a piece that comes next: of the file that is open, or the first of another. Its name, which has a '/', is cut. */
+static enum piece_kind next_columns(const struct unpacking *u, char *name)
 {
-	int64_t size = transpose_size(bytes, n);
-	int err = size < 0 ? size : transpose_get(u->transpose, bytes, n, u->piece);
+	char *end;
+	uint64_t number = strtoull(strchr(name, '/') + 1, &end, 10), at = u->fd >= 0 ? u->at : 0;
+	enum piece_kind kind = cut_suffix(name);
+	bool right = u->fd < 0 || !strcmp(u->file->name, name);
+
+	return right && !*end && piece_kind_of(name) == kind && at == number * TRANSPOSE_MOST ? kind : PIECE_PLAIN;
+}
+
+static int take_columns(struct unpacking *u, char *name, const uint8_t *bytes, size_t n)
+{
+	enum piece_kind kind = next_columns(u, name);
+	int64_t size = kind ? pieces_size(kind, bytes, n) : -EBADMSG;
+	int err = size < 0 ? size : pieces_get(&u->pieces, kind, bytes, n, u->piece);
 
 	if (!err && u->fd < 0)
 		err = open_file(u, name);
+	u->plain = false;
 	return err ? err : write_file(u, u->piece, size);
 }
 
@@ -116,6 +125,7 @@ static int take_plain(struct unpacking *u, const char *name, uint64_t size, cons
 
 	if (err)
 		return err;
+	u->plain = true;
 	return size == u->file->size ? write_file(u, bytes, n < size ? n : size) : -EBADMSG;
 }
 
@@ -126,13 +136,13 @@ static int take_rest(struct unpacking *u, const uint8_t *bytes, size_t n)
 	return write_file(u, bytes, n < left ? n : left);
 }
 
-/* A file that is not a perf.data goes on without a head. */
+/* A file that is packed as it is goes on without a head. */
 static int take_frame(struct unpacking *u, const uint8_t *bytes, size_t n)
 {
 	char name[TAR_NAME_MOST + 1];
 	uint64_t size;
 
-	if (u->fd >= 0 && !about_is_data(u->file->name))
+	if (u->fd >= 0 && u->plain)
 		return take_rest(u, bytes, n);
 	if (n < TAR_BLOCK || !tar_get(bytes, name, &size))
 		return -EBADMSG;
@@ -140,7 +150,7 @@ static int take_frame(struct unpacking *u, const uint8_t *bytes, size_t n)
 	n -= TAR_BLOCK;
 	if (!strchr(name, '/'))
 		return about_is_data(name) ? -EBADMSG : take_plain(u, name, size, bytes, n);
-	return size <= n && is_columns(u, name) ? take_columns(u, name, bytes, size) : -EBADMSG;
+	return size <= n ? take_columns(u, name, bytes, size) : -EBADMSG;
 }
 
 /* 0, also if it is cut off or damaged: then u->told says so. */
@@ -224,8 +234,8 @@ static int unpack_file(struct unpacking *u, const char *path, const char *dir)
 	int err = frames_in_init(&u->frames, u->frames.fd);
 
 	u->piece = malloc(TRANSPOSE_MOST);
-	u->transpose = transpose_new();
-	if (err || !u->piece || !u->transpose) {
+	err = pieces_init(&u->pieces) ?: err;
+	if (err || !u->piece) {
 		snprintf(u->error, PACK_ERROR, "no memory");
 		return -ENOMEM;
 	}
@@ -250,7 +260,7 @@ int unpack(const char *path, const char *dir, struct unpacked *told, struct adva
 		snprintf(error, PACK_ERROR, "interrupted: '%s' was not made", dir);
 	frames_in_free(&u.frames);
 	about_free(&u.about);
-	transpose_free(u.transpose);
+	pieces_free(&u.pieces);
 	free(u.piece);
 	close(fd);
 	return err;

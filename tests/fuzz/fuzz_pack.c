@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzz_pack.c - any bytes as a piece of a perf.data: packed, they come back. Any frames as a packed recording: what is
- * unpacked is one folder with the files that it names.
+ * fuzz_pack.c - any bytes as a piece of a perf.data, or of a code table: packed, they come back. Any frames as a packed
+ * recording: what is unpacked is one folder with the files that it names.
  *
  * Input: frames, each behind its length in two bytes. The heads of their files have the right sum, and each frame its
  * own checksum: changed bytes would go no further.
@@ -19,7 +19,7 @@
 #include "mutator.h"
 #include "pack/about.h"
 #include "pack/pack.h"
-#include "pack/transpose.h"
+#include "pack/pieces.h"
 
 #define FRAMES_MOST 64
 
@@ -54,16 +54,16 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 /* --- pieces ------------------------------------------------------------------------------------------- */
 
-static void come_back(const uint8_t *data, size_t size)
+static void come_back(enum piece_kind kind, const uint8_t *data, size_t size)
 {
-	static struct transpose *t;
+	static struct pieces pieces;
 	uint8_t *columns = malloc(transpose_bound(size)), *back = malloc(size + 1);
 	size_t n;
 
-	t = t ? t : transpose_new();
-	n = transpose_put(t, data, size, columns);
-	check(n <= transpose_bound(size) && transpose_size(columns, n) == (int64_t)size);
-	check(!transpose_get(t, columns, n, back) && !memcmp(data, back, size));
+	check(pieces.transpose || !pieces_init(&pieces));
+	n = pieces_put(&pieces, kind, data, size, columns);
+	check(n <= transpose_bound(size) && pieces_size(kind, columns, n) == (int64_t)size);
+	check(!pieces_get(&pieces, kind, columns, n, back) && !memcmp(data, back, size));
 	free(columns);
 	free(back);
 }
@@ -148,7 +148,8 @@ static void unpack_it(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	come_back(data, size);
+	come_back(PIECE_DATA, data, size);
+	come_back(PIECE_TABLE, data, size);
 	/* Much memory for each: only what may be one. */
 	if (size > 2 + TAR_BLOCK && !memcmp(data + 2, ABOUT_NAME, sizeof(ABOUT_NAME))) {
 		write_packed(data, size);

@@ -169,21 +169,52 @@ def nothing_left(p):
 
 
 def seen_by_tar(p):
-    """Names, and a code table as it is; Python's own module reads it once zstd has."""
+    """Names, and a code table in pieces; Python's own module reads it once zstd has."""
     plain = subprocess.run(["zstd", "-dc", p.path("rec.ocular")], stdout=subprocess.PIPE, check=True).stdout
     with open(p.path("rec.tar"), "wb") as file:
         file.write(plain)
     with tarfile.open(p.path("rec.tar")) as tar:
         names = tar.getnames()
         about = json.load(tar.extractfile("about.json"))
-        tables = {name: tar.extractfile(name).read() for name in names if name.startswith("codes-")}
+        pieces = [(*name.split(".rows/"), tar.extractfile(name).read()) for name in names if name.startswith("codes-")]
     kept = contents(p.path("rec"))
+    tables = {}
+    for name, _, piece in sorted(pieces):
+        tables[name] = tables.get(name, b"") + table_of(piece)
     problems = [name for name, text in tables.items() if text != kept[name]]
     if not tables or names[0] != "about.json" or "def work" not in about["command"][-1] or about["machine"]["host"] != os.uname().nodename:
         problems.append(repr((names, about)))
     if {each["name"]: each["size"] for each in about["files"]} != {name: len(text) for name, text in kept.items()}:
         problems.append("about.json has other files")
     return problems
+
+
+def signed(n):
+    return -(n >> 1) - 1 if n & 1 else n >> 1
+
+
+def table_of(columns):
+    """A piece of a code table: docs/pack.md, once more."""
+    whole, *sizes = (int.from_bytes(columns[i:i + 4], "little") for i in range(0, 28, 4))
+    parts = [columns[28 + sum(sizes[:i]):28 + sum(sizes[:i + 1])] for i in range(6)]
+    opcodes, at, made, added = parts[4], [0] * 6, bytearray(), {}
+
+    def number(i):
+        n, at[i] = varint(parts[i], at[i])
+        return n
+
+    while len(made) < whole:
+        n = number(0)
+        made += parts[1][at[1]:at[1] + n]
+        at[1] += n
+        rows, opcode, offset, line = [], None, 0, 0
+        for _ in range(number(0)):
+            added[opcode] = added.get(opcode, 0) + signed(number(2))
+            offset, line, opcode, target = offset + added[opcode], line + signed(number(3)), opcodes[at[4]], number(5)
+            at[4] += 1
+            rows.append("[%d,%d,%d,%d]" % (offset, line, opcode, offset + signed(target - 1) if target else -1))
+        made += ",".join(rows).encode()
+    return bytes(made)
 
 
 def varint(bytes_, at):
