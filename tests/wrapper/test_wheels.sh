@@ -74,7 +74,8 @@ for python in $("$root/scripts/find-pythons"); do
 done
 
 # One command from nothing, by what people install commands with.
-if "$tools/pip" install -q --disable-pip-version-check uv==0.13.9 pipx==1.18.4 >said 2>&1; then
+into_tools() { if [ -x "$tools/pip" ]; then "$tools/pip" "$@"; else "$python" -m pip --python "$tools/python" "$@"; fi; }
+if into_tools install -q --no-compile --disable-pip-version-check uv==0.13.9 pipx==1.18.4 >said 2>&1; then
 	nothing() { env -i PATH=/usr/bin:/bin HOME="$scratch/home" XDG_CACHE_HOME="$scratch/cache" "$@"; }
 	ok "uvx records" says 3 '^here$' nothing "$tools/uvx" -q --python "$python" --no-index --find-links "$dist" \
 		--from ocular-trace ocular record -q -o rec -c 'print("here"); raise SystemExit(3)'
