@@ -197,8 +197,11 @@ def states(profile, thread):
 
 
 def costs(path):
+    return costs_of(load(path))
+
+
+def costs_of(profile):
     """{"self_ns" and so on: {function: ns, or calls}} of all threads together, which is what the threads add up to."""
-    profile = load(path)
     names, threads = functions(profile), profile["threads"]
     found = {COSTS[thread["name"]]: own(profile, thread, names) for thread in threads if thread["pid"] == "all"}
     assert list(found) == [COSTS[thread["name"]] for thread in threads[:len(found)]], "all threads come first"
@@ -213,6 +216,6 @@ def costs(path):
     return found
 
 
-def losses(path):
+def losses_of(profile):
     """{what: how many} of what the recording lacks."""
-    return {row["label"]: row["value"] for row in load(path)["meta"]["extra"][0]["entries"] if row["format"] == "integer"}
+    return {row["label"]: row["value"] for row in profile["meta"]["extra"][0]["entries"] if row["format"] == "integer"}

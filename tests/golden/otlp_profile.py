@@ -107,8 +107,11 @@ def linked(path):
 
 
 def costs(path):
+    return costs_of(*load(path))
+
+
+def costs_of(rows, resources):
     """{"self_ns" and so on: {function: ns, or calls}} of all processes."""
-    rows, resources = load(path)
     names = [None, *(function(rows, location) for location in range(1, len(rows["locations"])))]
     found = {}
     for _, profiles in resources:
@@ -120,8 +123,7 @@ def costs(path):
     return found
 
 
-def losses(path):
+def losses_of(resources):
     """Of the first resource: they are the recording's."""
-    _, resources = load(path)
     about = resources[0][0][1] if resources else {}
     return {key.removeprefix("ocular.losses."): n for key, n in about.items() if key.startswith("ocular.losses.")}

@@ -14,25 +14,27 @@ def varints(data):
     assert not shift, "a number is cut"
 
 
+def number(data, at):
+    """What begins there, and where it ends."""
+    value = shift = 0
+    while (byte := data[at]) >= 0x80:
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        at += 1
+    return value | byte << shift, at + 1
+
+
 def message(data):
     """{field: [number or bytes]} of protobuf's wire format."""
-    fields, at = collections.defaultdict(list), 0
-
-    def number():
-        nonlocal at
-        start = at
-        while data[at] >= 0x80:
-            at += 1
-        at += 1
-        return next(varints(data[start:at]))
-
-    while at < len(data):
-        key = number()
+    fields, at, end = collections.defaultdict(list), 0, len(data)
+    while at < end:
+        key, at = (data[at], at + 1) if data[at] < 0x80 else number(data, at)
         size = {0: 0, 1: 8, 2: None}[key & 7]
-        value = number() if size is None or not size else 0
+        if not size:  # most numbers have one byte
+            value, at = (data[at], at + 1) if data[at] < 0x80 else number(data, at)
         if size is None or size:
             size = value if size is None else size
-            assert at + size <= len(data), "a field is cut"
+            assert at + size <= end, "a field is cut"
             at += size
             value = data[at - size:at] if key & 7 == 2 else int.from_bytes(data[at - size:at], "little")
         fields[key >> 3].append(value)

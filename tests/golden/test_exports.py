@@ -7,6 +7,7 @@ stacks, the speedscope and the Firefox profile, the pstats and the callgrind fil
 """
 
 import collections
+import gc
 import glob
 import gzip
 import json
@@ -82,10 +83,10 @@ def check_merged(merged, summary):
     return [] if ns == wanted else [f"speedscope: {kind}: {ns} ns, the summary has {wanted}"]
 
 
-def check_firefox(path, summary):
+def check_firefox(profile, same, summary):
     """Each cost of all threads together; which are there is what the summary knows. What is lost is told."""
     rows = summary["functions"] + summary["c_functions"] + summary["collections"]
-    found, losses = firefox_profile.costs(path), {key: n for key, n in summary["losses"].items() if n and key != "skipped"}
+    found, losses = same.copy(), {key: n for key, n in summary["losses"].items() if n and key != "skipped"}
     wanted = {key: sum(row[key] for row in rows) for key in ("self_ns", "self_cpu_ns", "self_waiting_ns") if None not in [row[key] for row in rows]}
     wanted["calls"] = sum(row.get("calls", 0) for row in rows)
     found["calls"] = {key: n for key, n in found["calls"].items() if key[0] != "<gc>"}  # those that did not end count, too
@@ -93,16 +94,17 @@ def check_firefox(path, summary):
                 if sum(found[key].values()) != wanted.get(key)]
     if rows and found.keys() != wanted.keys():
         problems.append(f"firefox: {sorted(found)}, the summary has {sorted(wanted)}")
-    told = firefox_profile.losses(path)
+    told = firefox_profile.losses_of(profile)
     return problems + ([] if sorted(told.values()) == sorted(losses.values()) else [f"firefox: {told} is lost, the summary has {losses}"])
 
 
-def check_otlp(paths, summary):
+def check_otlp(path, same, summary):
     """The same costs as in Firefox's, and losses where there is a process."""
-    found, same = otlp_profile.costs(paths["otlp"]), firefox_profile.costs(paths["firefox"])
+    rows, resources = otlp_profile.load(path)
+    found = otlp_profile.costs_of(rows, resources)
     sums = [{key: sum(costs.values()) for key, costs in each.items() if costs or found} for each in (found, same)]
     problems = [] if sums[0] == sums[1] else [f"otlp: {sums[0]}, firefox: {sums[1]}"]
-    told, lost = otlp_profile.losses(paths["otlp"]), {key: n for key, n in summary["losses"].items() if n and key != "skipped"}
+    told, lost = otlp_profile.losses_of(resources), {key: n for key, n in summary["losses"].items() if n and key != "skipped"}
     return problems + ([] if told == lost or not found else [f"otlp: {told} is lost, the summary has {lost}"])
 
 
@@ -156,7 +158,9 @@ def check(folder, events, codes=None, more=()):
     readers = {"collapsed": collapsed, "speedscope": speedscope, "pstats": pstats, "callgrind": callgrind}
     found = {kind: read(paths[kind]) for kind, read in readers.items()}
     found["speedscope"], merged = found["speedscope"]
-    problems = check_merged(merged, summary) + check_firefox(paths["firefox"], summary) + check_otlp(paths, summary)
+    profile = firefox_profile.load(paths["firefox"])
+    costs = firefox_profile.costs_of(profile)
+    problems = check_merged(merged, summary) + check_firefox(profile, costs, summary) + check_otlp(paths["otlp"], costs, summary)
     problems += [f"{kind}: {ns} ns, the functions have {wanted}" for kind, ns in found.items() if ns != wanted]
     own = round(sum(row["own_share"] for row in summary["loops"]) * summary["trace"]["traced_ns"])
     logged = sum(pypylog(paths["pypylog"]).values())
@@ -367,6 +371,7 @@ def write_tasks(path, tasks):
 
 
 def main():
+    gc.disable()  # it would walk millions of rows again and again, and they are no circle
     with recording.scratch() as folder, Plan() as plan:
         for events in sorted(glob.glob(os.path.join(HERE, "*", "events.txt"))):
             case = os.path.dirname(events)
