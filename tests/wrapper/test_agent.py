@@ -14,6 +14,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "doors"))
+import forks  # noqa: E402
 import recording  # noqa: E402
 from test_fleet import Fleet, tree  # noqa: E402
 
@@ -42,6 +43,7 @@ for number in range(int(sys.argv[2])):
     while len(glob.glob(sys.argv[1] + "/perf.data.2*")) <= number:
         time.sleep(0.01)
 """
+ONCE = forks.COMMAND.replace("fleet", "fleet_agent")
 FLIGHT = ("--flight", "10s", "--trigger", "__main__:slow", "--mode", "calls")
 ALL = "SELECT label_service AS service, label_trigger AS trigger, count(*) AS n FROM recording GROUP BY ALL ORDER BY ALL"
 
@@ -213,7 +215,8 @@ def flown(fleet, name, n):
 
 
 def once(fleet, *words, store="store"):
-    return recording.run([*agent("--once", *words, store=store)], cwd=fleet.folder, env=fleet.environment())
+    """In a fork of a process that has DuckDB; budget() has one that is the command itself, and so are all that run or are killed."""
+    return forks.run(fleet.duck, ONCE, agent("--once", *words, store=store)[2:], fleet.folder, fleet.environment())
 
 
 def sizes(folder):
@@ -241,7 +244,7 @@ def budget(python, duck, folder):
     """The oldest go first, and do not come back; what is larger than the budget is not kept; compact takes nothing twice."""
     fleet, problems = Fleet(python, duck, folder), []
     what = "web=" + flown(fleet, "data", 4)
-    done = once(fleet, what, store="whole")
+    done = recording.run(agent("--once", what, store="whole"), cwd=folder, env=fleet.environment())
     whole, size = ordered(fleet, "whole"), sizes(os.path.join(folder, "whole"))
     problems += [f"exit {done.returncode}: {done.stderr}, {whole}, {size}"] * (done.returncode != 0 or len(whole) != 4 or len(size) != 4)
     most = sum(size[name] for name, _ in whole[2:]) + min(size.values()) // 2
