@@ -36,7 +36,7 @@ struct known {
 	int32_t added[NO_OPCODE + 1];
 };
 
-/* What the piece needs at most: a row of 9 bytes has a comma or is behind a literal, and takes 4 of three columns. */
+/* What the piece needs at most: four rows have 39 bytes, and take up to 16 of three columns and 4 of opcodes. */
 struct code_rows {
 	struct known known;
 	uint8_t runs[TRANSPOSE_MOST / 8 + 64], literals[TRANSPOSE_MOST];
