@@ -20,7 +20,8 @@
 
 static const char read_me[] =
 	"A recording of a Python program, packed by Ocular. `ocular report FILE` reads it; `ocular unpack "
-	"FILE` makes the folder again. perf.data is in pieces, as docs/pack.md of Ocular describes them.";
+	"FILE` makes the folder again. perf.data and code tables are in pieces, as docs/pack.md of Ocular describes "
+	"them.";
 
 /* What `ocular view` makes, and would make again; what recorder and traced program use while they run. */
 static const char *const others[] = { "report.html", "trace.pftrace", ".ocular.*", ".attach*" };

@@ -10,9 +10,9 @@
  *   u32[7], little-endian: size of the piece, of each column
  *   runs      varints (LEB128), in turn: literal bytes, rows behind them, with commas between; until the piece is full
  *   literals  bytes
- *   offsets   varints: signed (2n, or -2n - 1), what was added to the offset before (0 in a run's first row), less what
- *             was added after the last row of that one's opcode in the piece (0 if there was none; a run's first rows
- *             are as if after one more opcode)
+ *   offsets   varints: signed (2n, or -2n - 1), the step from the offset before, less the step that followed the last
+ *             row with the same opcode as the row before; 0 if there was none in the piece. A run begins at offset 0,
+ *             after an opcode that no row has
  *   lines     varints: signed, the line less the one before (0 in the first row)
  *   opcodes   bytes
  *   targets   varints: 0: -1; or 1 more than the target less the offset, signed

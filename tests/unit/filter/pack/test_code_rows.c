@@ -11,56 +11,17 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "any.h"
+#include "comes_back.h"
 #include "pack/code_rows.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define ROUNDS	 3000
 #define SIZE	 4096
 
-static struct code_rows *rows;
-static uint64_t state = 88172645463325252ull;
-
-static uint32_t any(uint32_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 32) % below;
-}
-
-static int make(void **unused)
-{
-	(void)unused;
-	rows = code_rows_new();
-	return rows ? 0 : -1;
-}
-
-static int drop(void **unused)
-{
-	(void)unused;
-	code_rows_free(rows);
-	return 0;
-}
-
-static uint8_t made[2 * TRANSPOSE_MOST], back[TRANSPOSE_MOST];
-
-/* In heap blocks of their exact size, so that ASan sees any byte too far. Returns the size as columns. */
 static size_t assert_comes_back(const void *bytes, size_t n)
 {
-	uint8_t *piece = malloc(n ? n : 1), *whole;
-	size_t size;
-
-	memcpy(piece, bytes, n);
-	size = code_rows_put(rows, piece, n, made);
-	assert_true(size <= transpose_bound(n));
-	whole = malloc(size);
-	memcpy(whole, made, size);
-	assert_int_equal(code_rows_size(whole, size), n);
-	assert_int_equal(code_rows_get(rows, whole, size, piece), 0);
-	assert_memory_equal(piece, bytes, n);
-	free(whole);
-	free(piece);
-	return size;
+	return kind_comes_back(PIECE_TABLE, bytes, n);
 }
 
 /* The number of bytes that are not literals. */
@@ -211,14 +172,14 @@ static void test_damaged_columns_are_refused_or_harmless(void **unused)
 	(void)unused;
 	for (int i = 0; i < ROUNDS; i++) {
 		size_t n = put_text(bytes, 129 + any(SIZE - 129)),
-		       size = code_rows_put(rows, (uint8_t *)bytes, n, made);
+		       size = code_rows_put(pieces.code_rows, (uint8_t *)bytes, n, made);
 
 		damage(made, any(2) ? 32 : size, 1 + any(8));
 		size = any(4) ? size : any(size);
 		whole = malloc(size ? size : 1);
 		memcpy(whole, made, size);
 		if (code_rows_size(whole, size) >= 0)
-			code_rows_get(rows, whole, size, back);
+			code_rows_get(pieces.code_rows, whole, size, back);
 		free(whole);
 	}
 	assert_int_equal(code_rows_size(made, 0), -EBADMSG);
@@ -250,7 +211,8 @@ static void test_refused(void **unused)
 		const uint8_t *from = (const uint8_t *)&cases[i];
 		int64_t size = code_rows_size(from, sizeof(cases[i]));
 
-		assert_int_equal(size < 0 ? size : code_rows_get(rows, from, sizeof(cases[i]), back), -EBADMSG);
+		assert_int_equal(size < 0 ? size : code_rows_get(pieces.code_rows, from, sizeof(cases[i]), back),
+				 -EBADMSG);
 	}
 }
 

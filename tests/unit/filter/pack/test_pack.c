@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "any.h"
 #include "pack/about.h"
 #include "pack/frames.h"
 #include "pack/pack.h"
@@ -26,16 +27,6 @@
 static char top[] = "/tmp/ocular-test-pack-XXXXXX", error[PACK_ERROR];
 static volatile sig_atomic_t stop;
 static struct advance advance = { .what = "", .stop = &stop };
-static uint64_t state = 88172645463325252ull;
-
-static uint32_t any(uint32_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 32) % below;
-}
-
 static const char *path(const char *name)
 {
 	static char paths[4][128];

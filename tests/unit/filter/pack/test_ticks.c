@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "any.h"
 #include "pack/ticks.h"
 #include "shared/ptput.h"
 
@@ -16,16 +17,7 @@
 #define PACKETS	 20000
 #define ROUNDS	 2000
 
-static uint64_t state = 88172645463325252ull;
 static uint8_t column[PACKETS * PTPUT_CYC_MOST], back[sizeof(column) + PTPUT_CYC_MOST];
-
-static uint32_t any(uint32_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 32) % below;
-}
 
 /* As programs have it: mostly a few steps, at times very many. */
 static uint64_t any_steps(void)

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "any.h"
+#include "comes_back.h"
 #include "pack/transpose.h"
 #include "shared/marker.h"
 #include "shared/ptput.h"
@@ -18,50 +20,9 @@
 #define ROUNDS	 3000
 #define SIZE	 4096
 
-static struct transpose *tables;
-static uint64_t state = 88172645463325252ull;
-
-static uint32_t any(uint32_t below)
+static size_t assert_comes_back(const void *bytes, size_t n)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 32) % below;
-}
-
-static int make(void **unused)
-{
-	(void)unused;
-	tables = transpose_new();
-	return tables ? 0 : -1;
-}
-
-static int drop(void **unused)
-{
-	(void)unused;
-	transpose_free(tables);
-	return 0;
-}
-
-static uint8_t made[2 * TRANSPOSE_MOST], back[TRANSPOSE_MOST];
-
-/* In heap blocks of their exact size, so that ASan sees any byte too far. Returns the size as columns. */
-static size_t assert_comes_back(const uint8_t *bytes, size_t n)
-{
-	uint8_t *piece = malloc(n ? n : 1), *whole;
-	size_t size;
-
-	memcpy(piece, bytes, n);
-	size = transpose_put(tables, piece, n, made);
-	assert_true(size <= transpose_bound(n));
-	whole = malloc(size);
-	memcpy(whole, made, size);
-	assert_int_equal(transpose_size(whole, size), n);
-	assert_int_equal(transpose_get(tables, whole, size, piece), 0);
-	assert_memory_equal(piece, bytes, n);
-	free(whole);
-	free(piece);
-	return size;
+	return kind_comes_back(PIECE_DATA, bytes, n);
 }
 
 /* --- what there is in a trace ---------------------------------------------------------------------------- */
@@ -280,14 +241,15 @@ static void test_damaged_columns_are_refused_or_harmless(void **unused)
 
 	(void)unused;
 	for (int i = 0; i < ROUNDS; i++) {
-		size_t n = put_trace(bytes, 33 + any(SIZE - 33)), size = transpose_put(tables, bytes, n, made);
+		size_t n = put_trace(bytes, 33 + any(SIZE - 33)),
+		       size = transpose_put(pieces.transpose, bytes, n, made);
 
 		damage(made, any(2) ? 28 : size, 1 + any(8));
 		size = any(4) ? size : any(size);
 		whole = malloc(size ? size : 1);
 		memcpy(whole, made, size);
 		if (transpose_size(whole, size) >= 0)
-			transpose_get(tables, whole, size, back);
+			transpose_get(pieces.transpose, whole, size, back);
 		free(whole);
 	}
 	assert_int_equal(transpose_size(made, 0), -EBADMSG);
@@ -315,9 +277,10 @@ static void test_refused(void **unused)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		int64_t size = transpose_size((const uint8_t *)&cases[i], sizeof(cases[i]));
 
-		assert_int_equal(size < 0 ? size
-					  : transpose_get(tables, (const uint8_t *)&cases[i], sizeof(cases[i]), back),
-				 -EBADMSG);
+		assert_int_equal(
+			size < 0 ? size
+				 : transpose_get(pieces.transpose, (const uint8_t *)&cases[i], sizeof(cases[i]), back),
+			-EBADMSG);
 	}
 }
 
